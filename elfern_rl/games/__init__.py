@@ -1,0 +1,1 @@
+"""The games: compiled rules and their faces."""

@@ -1,0 +1,1 @@
+"""Elfern: the old trick-and-draw game for two players."""

@@ -1,0 +1,188 @@
+"""The kernel's public face: the same compiled functions for every game.
+
+Search, solvers, the vector environment and the OpenSpiel wrapper call these and nothing else.  The
+first word of the rules array says which game is played; a branch on it costs less than a call
+through a pointer, keeps everything in one library of machine code that can be cached on disk, and
+lets LLVM inline.  A further game adds one line to each function.
+
+All functions take rows ``uint32[ROW_WORDS]``, rules ``int64[RULES_WORDS]``, decks ``uint8[DECK]``
+and generators ``uint64[1]`` (see :mod:`elfern_rl.rng`); none allocates or keeps state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elfern_rl.bits import lowest
+from elfern_rl.games.elfern import features as elfern_features
+from elfern_rl.games.elfern import heuristic as elfern_heuristic
+from elfern_rl.games.elfern import kernel as elfern
+from elfern_rl.games.row import (
+    ACTIONS,
+    CHANCE,
+    DECK,
+    MAX_ACTIONS,
+    MAX_PLAYERS,
+    PACK,
+    PACK_SIZE,
+    PLAYERS,
+    ROW_WORDS,
+    TERMINAL,
+    VIEWER,
+    Deck,
+    Row,
+    Rules,
+    current_player,
+    get,
+    legal_mask,
+)
+from elfern_rl.jit import kernel
+from elfern_rl.rng import Rng, below
+
+__all__ = [
+    "ACTIONS",
+    "CHANCE",
+    "DECK",
+    "MAX_ACTIONS",
+    "MAX_PLAYERS",
+    "PLAYERS",
+    "ROW_WORDS",
+    "TERMINAL",
+    "VIEWER",
+    "apply",
+    "apply_packed",
+    "chance_outcomes",
+    "current_player",
+    "deal_and_start",
+    "determinise",
+    "features",
+    "get",
+    "heuristic",
+    "legal_mask",
+    "num_features",
+    "play",
+    "resample_history",
+    "returns",
+    "root",
+    "shuffle",
+    "start",
+    "stats",
+    "player_view",
+]
+
+
+@kernel
+def shuffle(rules: Rules, rng: Rng, deck: Deck) -> None:
+    """Writes the pack in random order (Fisher-Yates) into the front of ``deck``."""
+    pack = rules[PACK]
+    n = rules[PACK_SIZE]
+    for i in range(n):
+        # Inside-out: the i-th card of the pack goes to a random place among the first i + 1.
+        j = below(rng, i + 1)
+        deck[i] = deck[j]
+        deck[j] = lowest(pack)
+        pack &= pack - 1
+
+
+@kernel
+def root(row: Row, rules: Rules) -> None:
+    """Sets the row to the state before the first card is dealt."""
+    elfern.root(row, rules)
+
+
+@kernel
+def start(row: Row, rules: Rules, deck: Deck) -> None:
+    """Deals from ``deck`` and sets the row to the first decision of a player."""
+    elfern.start(row, rules, deck)
+
+
+@kernel
+def deal_and_start(row: Row, rules: Rules, rng: Rng, deck: Deck) -> None:
+    """Shuffles ``deck`` and deals from it."""
+    shuffle(rules, rng, deck)
+    start(row, rules, deck)
+
+
+@kernel
+def apply(row: Row, rules: Rules, action: int) -> None:
+    """Makes one step, a player's or a chance event; the action must be possible (unchecked)."""
+    elfern.apply(row, rules, action)
+
+
+@kernel
+def apply_packed(row: Row, rules: Rules, action: int) -> int:
+    """Like :func:`apply`; returns ``legal_mask | (current_player + 4) << 40``.
+
+    One call from Python then brings all that a wrapper needs to know at every step.
+    """
+    apply(row, rules, action)
+    return legal_mask(row) | ((current_player(row) + 4) << 40)
+
+
+@kernel
+def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
+    """A player's action, then all chance events from ``deck`` up to the next decision or the end."""
+    elfern.play(row, rules, deck, action)
+
+
+@kernel
+def chance_outcomes(
+    row: Row, rules: Rules, actions: NDArray[np.int64], probabilities: NDArray[np.float64]
+) -> int:
+    """Writes a chance node's outcomes (int64[32]) and probabilities (float64[32]); returns n."""
+    return elfern.chance_outcomes(row, rules, actions, probabilities)
+
+
+@kernel
+def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
+    """Writes the players' game points, float64[num_players]; zeros before the deal is over."""
+    elfern.returns(row, rules, out)
+
+
+@kernel
+def stats(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
+    """Writes what the players have taken so far in tricks, float64[num_players] (honours)."""
+    elfern.stats(row, rules, out)
+
+
+@kernel
+def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
+    """Writes what ``player`` may know into ``out``, uint32[ROW_WORDS]: the only door."""
+    elfern.player_view(row, rules, player, out)
+
+
+@kernel
+def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row, deck: Deck) -> None:
+    """Writes a full row and the rest of a deck drawn uniformly from what fits a view."""
+    elfern.determinise(view_row, rules, rng, row, deck)
+
+
+@kernel
+def resample_history(view_row: Row, rules: Rules, rng: Rng, out: NDArray[np.int64]) -> int:
+    """Writes a history (int64[128]) drawn uniformly from those that fit a view; its length."""
+    return elfern.resample_history(view_row, rules, rng, out)
+
+
+@kernel
+def num_features(rules: Rules) -> int:
+    """Returns the length of the feature vector."""
+    return elfern_features.num_features(rules)
+
+
+@kernel
+def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
+    """Writes a network's input for a view, float32[num_features]."""
+    elfern_features.features(view_row, rules, out)
+
+
+@kernel
+def heuristic(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
+    """Returns the heuristic's action for ``player``, on move.
+
+    Reads only what ``player`` may know, so that a full row and the player's view give the same.
+
+    Args:
+        flags: bit mask of the habits switched on, in the order of the game's list of them.
+    """
+    return elfern_heuristic.choose(row, rules, player, flags, rng)
