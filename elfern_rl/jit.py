@@ -51,6 +51,7 @@ _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]+)|import[ \t]+([^\n#]+))",
     re.MULTILINE,
 )
+_MENTIONS_JIT = re.compile(rb"\bjit\b")
 # Settings of Numba that change the machine code without being part of Numba's own cache key.
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
 
@@ -132,9 +133,8 @@ def source_hash(package: Path = PACKAGE) -> str:
         for path in package.rglob("*.py")
         if "_agents" not in path.parts
     }
-    marker = f"{package.name}.jit".encode()
     wanted: set[str] = set()
-    pending = ["jit.py", *(name for name, text in sources.items() if marker in text)]
+    pending = [name for name, text in sources.items() if _MENTIONS_JIT.search(text)]
     while pending:
         name = pending.pop()
         if name not in wanted and name in sources:
