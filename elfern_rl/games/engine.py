@@ -57,6 +57,7 @@ __all__ = [
     "deal_and_start",
     "determinise",
     "features",
+    "features_version",
     "get",
     "heuristic",
     "legal_mask",
@@ -168,6 +169,11 @@ def resample_history(view_row: Row, rules: Rules, rng: Rng, out: NDArray[np.int6
 def num_features(rules: Rules) -> int:
     """Returns the length of the feature vector."""
     return elfern_features.num_features(rules)
+
+
+def features_version(rules: Rules) -> int:
+    """Returns the version of the features' meaning; networks are bound to it."""
+    return elfern_features.FEATURES_VERSION
 
 
 @kernel
