@@ -1,0 +1,73 @@
+"""The network: what a player sees in, action logits and a value out.
+
+Imports torch; import this module only where a network is really needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["PolicyValueNet", "masked_log_probs"]
+
+
+class PolicyValueNet(nn.Module):
+    """A plain multi-layer perceptron with one trunk for policy and value.
+
+    Args:
+        features: input size F.
+        actions: number of actions A.
+        width: units of each hidden layer.
+        depth: number of hidden layers.
+        seed: of the initial weights; torch's global generator is neither read nor changed.
+    """
+
+    def __init__(self, features: int, actions: int, width: int, depth: int, seed: int = 0) -> None:
+        super().__init__()
+        self.actions = actions
+        layers: list[nn.Module] = []
+        size = features
+        for _ in range(depth):
+            layers += [nn.Linear(size, width), nn.ReLU()]
+            size = width
+        self.trunk = nn.Sequential(*layers)
+        self.head = nn.Linear(size, actions + 1)  # one product for the logits and the value
+        generator = torch.Generator().manual_seed(seed % (1 << 63))
+        for layer in self.trunk:
+            if isinstance(layer, nn.Linear):
+                nn.init.orthogonal_(layer.weight, 2**0.5, generator=generator)
+                nn.init.zeros_(layer.bias)
+        # A nearly uniform first policy and first values near zero.
+        nn.init.orthogonal_(self.head.weight, 0.01, generator=generator)
+        nn.init.zeros_(self.head.bias)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns (logits [B, A], values [B]) of observations [B, F], in the weights' precision.
+
+        Under autocast the trunk runs in bf16 and the head stays exact: eight bits of mantissa are
+        enough for hidden units, but not for the values whose small differences are the advantages.
+        """
+        hidden = self.trunk(observations)
+        with torch.autocast(hidden.device.type, enabled=False):
+            out = self.head(hidden.to(self.head.weight.dtype))
+        return out[:, : self.actions], out[:, self.actions]
+
+    def describe(self) -> dict[str, Any]:
+        """Returns the constructor's arguments (without the seed) for a checkpoint's card."""
+        linear = [layer for layer in self.trunk if isinstance(layer, nn.Linear)]
+        return {
+            "features": linear[0].in_features,
+            "actions": self.actions,
+            "width": self.head.in_features,
+            "depth": len(linear),
+        }
+
+
+def masked_log_probs(logits: Tensor, legal: Tensor) -> Tensor:
+    """Returns log probabilities [B, A] over the legal actions; illegal ones get about -1e9.
+
+    Finite rather than -inf, so that ``p * log p`` is 0 for them instead of nan.
+    """
+    return logits.masked_fill(~legal, -1e9).log_softmax(-1)

@@ -1,0 +1,114 @@
+"""A trained network as a player: view rows in, actions out."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from elfern_rl.errors import InvalidCheckpoint
+from elfern_rl.games.options import GameOptions
+from elfern_rl.games.vector import legal_matrix, observe
+from elfern_rl.learning.checkpoint import Checkpoint
+from elfern_rl.learning.network import PolicyValueNet
+from elfern_rl.learning.sampling import probabilities, sample, uniforms
+
+__all__ = ["Mode", "NetworkPolicy", "build_network"]
+
+Mode = Literal["sample", "greedy"]
+
+
+def build_network(checkpoint: Checkpoint) -> PolicyValueNet:
+    """Returns the network of a checkpoint, on the CPU.
+
+    Raises:
+        InvalidCheckpoint: the weights are not those of the network that the card describes.
+    """
+    card = checkpoint.card
+    try:
+        network = PolicyValueNet(**card.network)
+        state = {name: torch.from_numpy(array) for name, array in checkpoint.weights.items()}
+        network.load_state_dict(state)
+    except (TypeError, RuntimeError, ValueError) as error:
+        first = " ".join(str(error).split())[:200]
+        raise InvalidCheckpoint(
+            f"{checkpoint.path}: its weights do not fit the network of its card: {first}"
+        ) from None
+    return network
+
+
+class NetworkPolicy:
+    """Plays a network's policy; has the batched methods of an agent.
+
+    The network is copied and computes in float64: the rounding that depends on batch size, threads
+    and processor then never reaches a decision, so the same seeds give the same moves everywhere.
+
+    Args:
+        network: the network; later changes to it do not matter.
+        options: the game.
+        mode: ``sample`` draws from the policy, ``greedy`` takes the likeliest action.
+        device: a torch device.
+        threads: torch's threads while the network runs; None leaves torch's setting alone.
+    """
+
+    def __init__(
+        self,
+        network: PolicyValueNet,
+        options: GameOptions,
+        mode: Mode = "sample",
+        device: str | torch.device = "cpu",
+        threads: int | None = None,
+    ) -> None:
+        self.options = options
+        self.mode = mode
+        self.name = "network"
+        self._device = torch.device(device)
+        self._network = copy.deepcopy(network).to(self._device, torch.float64).eval()
+        self._threads = threads
+
+    def evaluate(
+        self, views: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Returns (logits [B, A], values [B], legal [B, A]) of view rows [B, ROW_WORDS].
+
+        The values are expected game points of the player to move, in units of ``max_utility``.
+        """
+        inputs = torch.from_numpy(observe(views, self.options)).to(self._device, torch.float64)
+        threads = torch.get_num_threads()
+        if self._threads is not None:
+            torch.set_num_threads(self._threads)
+        try:
+            with torch.inference_mode():
+                logits, values = self._network(inputs)
+        finally:
+            torch.set_num_threads(threads)
+        return logits.cpu().numpy(), values.cpu().numpy(), legal_matrix(views, self.options)
+
+    def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Returns an action for each view row, int64[B]; ``seeds`` (uint64[B]): one a decision."""
+        logits, _, legal = self.evaluate(views)
+        if self.mode == "greedy":
+            return np.asarray(np.where(legal, logits, -np.inf).argmax(axis=1), dtype=np.int64)
+        actions = np.empty(len(views), np.int64)
+        log_probs = np.empty(len(views), np.float32)
+        sample(np.ascontiguousarray(logits), legal, uniforms(seeds), actions, log_probs)
+        return actions
+
+    def policy_batch(
+        self, views: NDArray[np.uint32], seeds: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.float64]:
+        """Returns the probabilities with which ``act_batch`` plays, float64[B, A]."""
+        logits, _, legal = self.evaluate(views)
+        policy = probabilities(logits, legal)
+        if self.mode == "greedy":
+            best = policy.argmax(axis=1)
+            policy = np.zeros_like(policy)
+            policy[np.arange(len(policy)), best] = 1.0
+        return policy
+
+    def weights(self) -> dict[str, Any]:
+        """Returns the parameters by name, as float32 arrays."""
+        return {k: v.float().cpu().numpy() for k, v in self._network.state_dict().items()}
