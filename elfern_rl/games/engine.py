@@ -52,6 +52,7 @@ __all__ = [
     "VIEWER",
     "apply",
     "apply_packed",
+    "chance_mask",
     "chance_outcomes",
     "current_player",
     "deal_and_start",
@@ -62,6 +63,7 @@ __all__ = [
     "heuristic",
     "legal_mask",
     "num_features",
+    "packed",
     "play",
     "resample_history",
     "returns",
@@ -113,12 +115,26 @@ def apply(row: Row, rules: Rules, action: int) -> None:
 
 @kernel
 def apply_packed(row: Row, rules: Rules, action: int) -> int:
-    """Like :func:`apply`; returns ``legal_mask | (current_player + 4) << 40``.
-
-    One call from Python then brings all that a wrapper needs to know at every step.
-    """
+    """Like :func:`apply`; returns :func:`packed` of the new state."""
     apply(row, rules, action)
-    return legal_mask(row) | ((current_player(row) + 4) << 40)
+    return packed(row, rules)
+
+
+@kernel
+def packed(row: Row, rules: Rules) -> int:
+    """Returns ``possible | (current_player + 4) << 40``, all that a wrapper must know at a step.
+
+    ``possible`` are the legal actions of the player to move, or the outcomes of a chance node.
+    """
+    player = current_player(row)
+    possible = chance_mask(row, rules) if player == CHANCE else legal_mask(row)
+    return possible | ((player + 4) << 40)
+
+
+@kernel
+def chance_mask(row: Row, rules: Rules) -> int:
+    """Returns the outcomes of a chance node as an int64 mask of actions; 0 elsewhere."""
+    return elfern.chance_mask(row, rules)
 
 
 @kernel

@@ -240,6 +240,32 @@ def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
 
 
 @kernel
+def chance_mask(row: Row, rules: Rules) -> int:
+    """Returns the cards that can come at a chance node, as a mask; 0 elsewhere."""
+    stage = get(row, STAGE)
+    talon = get(row, TALON)
+    if stage == DEAL_FIRST or stage == DEAL_SECOND:
+        # Ascending ids: only cards above the last one, and enough must be left for the hand.
+        player = 0 if stage == DEAL_FIRST else 1
+        last = get(row, LAST_DEALT) - 1
+        if last >= 0:
+            talon &= ~(bit(last) - 1) & ~bit(last)
+        missing = rules[HAND_SIZE] - popcount(get(row, HAND + player))
+        possible = np.int64(0)
+        for _ in range(popcount(talon) - missing + 1):
+            possible |= bit(lowest(talon))
+            talon &= talon - 1
+        return possible
+    if stage == TURN_UP:
+        return talon
+    if stage == DRAW_WINNER or stage == DRAW_LOSER:
+        if rules[TRUMP] and talon_size(row, rules) == 1:
+            return bit(get(row, TURNED) - 1)
+        return talon
+    return 0
+
+
+@kernel
 def chance_outcomes(
     row: Row, rules: Rules, actions: NDArray[np.int64], probabilities: NDArray[np.float64]
 ) -> int:
@@ -256,40 +282,24 @@ def chance_outcomes(
     Returns:
         The number of outcomes.
     """
+    mask = chance_mask(row, rules)
+    n = popcount(mask)
     stage = get(row, STAGE)
-    talon = get(row, TALON)
-    count = 0
-    if stage == DEAL_FIRST or stage == DEAL_SECOND:
-        player = 0 if stage == DEAL_FIRST else 1
-        last = get(row, LAST_DEALT) - 1
-        open_cards = talon
-        if last >= 0:
-            open_cards &= ~(bit(last) - 1) & ~bit(last)
-        m = popcount(open_cards)
-        k = rules[HAND_SIZE] - popcount(get(row, HAND + player))
-        # p(i) = (k/m) for i = 0, then p(i+1) = p(i) (m-i-k) / (m-i-1): a ratio of binomials.
+    dealing = stage == DEAL_FIRST or stage == DEAL_SECOND
+    p = 1.0 / max(n, 1)
+    m = k = np.int64(0)
+    if dealing:
+        k = rules[HAND_SIZE] - popcount(get(row, HAND + (0 if stage == DEAL_FIRST else 1)))
+        m = n + k - 1
         p = k / m
-        for i in range(m - k + 1):
-            card = lowest(open_cards)
-            open_cards &= open_cards - 1
-            actions[count] = card
-            probabilities[count] = p
-            count += 1
-            if i < m - k:
-                p = p * (m - i - k) / (m - i - 1)
-        return count
-    if (stage == DRAW_WINNER or stage == DRAW_LOSER) and talon_size(row, rules) == 1:
-        if rules[TRUMP]:
-            actions[0] = get(row, TURNED) - 1
-            probabilities[0] = 1.0
-            return 1
-    n = popcount(talon)
-    while talon:
-        actions[count] = lowest(talon)
-        probabilities[count] = 1.0 / n
-        talon &= talon - 1
-        count += 1
-    return count
+    for i in range(n):
+        actions[i] = lowest(mask)
+        mask &= mask - 1
+        probabilities[i] = p
+        if dealing and i < n - 1:
+            # A ratio of binomials: p(i+1) = p(i) (m-i-k) / (m-i-1).
+            p = p * (m - i - k) / (m - i - 1)
+    return n
 
 
 @kernel
