@@ -52,6 +52,7 @@ __all__ = [
     "VIEWER",
     "apply",
     "apply_packed",
+    "chance_from_deck",
     "chance_mask",
     "chance_outcomes",
     "current_player",
@@ -149,6 +150,12 @@ def chance_outcomes(
 ) -> int:
     """Writes a chance node's outcomes (int64[32]) and probabilities (float64[32]); returns n."""
     return elfern.chance_outcomes(row, rules, actions, probabilities)
+
+
+@kernel
+def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
+    """Returns the outcome of a chance node that ``deck`` makes come."""
+    return elfern.chance_from_deck(row, rules, deck)
 
 
 @kernel

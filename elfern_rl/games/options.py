@@ -65,6 +65,9 @@ class GameOptions(Protocol):
     def parameters(self) -> dict[str, Any]:
         """OpenSpiel's parameters: name to value."""
 
+    def deck_parts(self) -> tuple[tuple[str, int], ...]:
+        """The parts of a deck in their order, name and number of cards: hands first."""
+
 
 # One line a game: its name, the module of its options, and what it is.
 _GAMES: dict[str, tuple[str, str]] = {

@@ -43,6 +43,12 @@ def load_game(game: str) -> CardGame:
     return CardGame(options.short_name, options.parameters())
 
 
+def _actions_of(mask: int) -> list[int]:
+    if mask < 1 << NUM_CARDS:
+        return cards_of(mask)
+    return cards_of(mask) + [a for a in range(NUM_CARDS, mask.bit_length()) if mask >> a & 1]
+
+
 class _Core:
     """A state's data in one object with its own deep copy: OpenSpiel's ``clone`` copies attributes.
 
@@ -71,13 +77,6 @@ class _Core:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Core:
         return _Core(self.options, self.row.copy(), self.possible, self.player)
-
-    def apply(self, action: int) -> None:
-        if action < 0 or not self.possible >> action & 1:
-            raise IllegalAction(self.refusal(action))
-        packed = _apply_packed(self.row, self.rules, action)
-        self.possible = packed & _POSSIBLE
-        self.player = (packed >> 40) - 4
 
     def refusal(self, action: int) -> str:
         who = f"player {self.player}" if self.player >= 0 else "chance"
@@ -158,8 +157,19 @@ class CardState(pyspiel.State):  # type: ignore[misc]
         core = self._core
         if player != core.player or player < 0:
             return []
-        mask = core.possible
-        return cards_of(mask) + [a for a in range(32, mask.bit_length()) if mask >> a & 1]
+        return _actions_of(core.possible)
+
+    def legal_actions(self, player: int | None = None) -> list[int]:
+        """Returns the legal actions of the player to move, or of ``player``, ascending.
+
+        At a chance node these are the outcomes, and empty for every player, as in OpenSpiel's own
+        method, which this replaces for calls from Python because it is four times as fast.
+        """
+        core = self._core
+        if player is None or player == core.player:
+            return _actions_of(core.possible)
+        legal: list[int] = super().legal_actions(player)
+        return legal
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Returns the chance node's ``(action, probability)`` pairs, ascending."""
@@ -168,7 +178,12 @@ class CardState(pyspiel.State):  # type: ignore[misc]
         return list(zip(_OUTCOMES[:n].tolist(), _PROBABILITIES[:n].tolist(), strict=True))
 
     def _apply_action(self, action: int) -> None:
-        self._core.apply(action)
+        core = self._core
+        if action < 0 or not core.possible >> action & 1:
+            raise IllegalAction(core.refusal(action))
+        packed = _apply_packed(core.row, core.rules, action)
+        core.possible = packed & _POSSIBLE
+        core.player = (packed >> 40) - 4
 
     def _action_to_string(self, player: int, action: int) -> str:
         text: str = self._face.action_string(self._core.row, player, action)

@@ -303,6 +303,22 @@ def chance_outcomes(
 
 
 @kernel
+def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
+    """Returns the outcome of a chance node that ``deck`` (see :func:`start`) makes come."""
+    stage = get(row, STAGE)
+    size = rules[HAND_SIZE]
+    if stage == TURN_UP:
+        return np.int64(deck[rules[PACK_SIZE] - 1])
+    if stage == DRAW_WINNER or stage == DRAW_LOSER:
+        return np.int64(deck[2 * size + num_draws(row)])
+    player = 0 if stage == DEAL_FIRST else 1
+    hand = np.int64(0)
+    for i in range(size):
+        hand |= bit(deck[player * size + i])
+    return lowest(hand & ~get(row, HAND + player))
+
+
+@kernel
 def honours_of(row: Row, rules: Rules, player: int) -> int:
     """Returns the honours in the tricks that ``player`` has won."""
     return popcount(get(row, WON + player) & rules[HONOURS])

@@ -174,6 +174,14 @@ class ElfernOptions:
             "ranks": self.ranks,
         }
 
+    def deck_parts(self) -> tuple[tuple[str, int], ...]:
+        """Forehand's hand, the dealer's, and the talon in the order of drawing.
+
+        With trumps the talon's last card is the one that is turned up.
+        """
+        hands = ("forehand", self.hand_size), ("dealer", self.hand_size)
+        return (*hands, ("talon", self.pack_size - 2 * self.hand_size))
+
     @cached_property
     def game_string(self) -> str:
         """The full game string."""
