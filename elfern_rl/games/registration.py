@@ -51,4 +51,8 @@ def register() -> None:
     known = set(pyspiel.registered_names())
     for name, game_type in GAME_TYPES.items():
         if name not in known:
+            # OpenSpiel drops its reference to the creator after Python has shut down.  If that were
+            # the last one (as under pytest), the process would abort; a function that refers to
+            # itself is never freed.
+            setattr(_CREATORS[name], "itself", _CREATORS[name])  # noqa: B010
             pyspiel.register_game(game_type, _CREATORS[name])
