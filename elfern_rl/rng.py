@@ -79,9 +79,9 @@ def _mix_int(z: int) -> int:
 def stream(seed: int, a: int = 0, b: int = 0, c: int = 0) -> int:
     """Returns a 64-bit seed derived from ``seed`` and three keys, each reduced modulo 2**64."""
     gamma = 0x9E3779B97F4A7C15
-    z = _mix_int((seed + gamma) & _MASK64)
+    z = _mix_int((int(seed) + gamma) & _MASK64)
     for key in (a, b, c):
-        z = _mix_int(((z ^ (key & _MASK64)) + gamma) & _MASK64)
+        z = _mix_int(((z ^ (int(key) & _MASK64)) + gamma) & _MASK64)
     return z
 
 

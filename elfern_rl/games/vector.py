@@ -16,11 +16,19 @@ from elfern_rl.cards import CARD_NAMES
 from elfern_rl.errors import IllegalAction, InvalidOption
 from elfern_rl.games import engine
 from elfern_rl.games.options import GameOptions, parse_game
-from elfern_rl.games.row import Row, Rules
+from elfern_rl.games.row import Rules
 from elfern_rl.jit import kernel
 from elfern_rl.rng import stream
 
-__all__ = ["TimeStep", "VectorEnv", "legal_matrix", "make_vector_env", "observe", "views_of"]
+__all__ = [
+    "TimeStep",
+    "VectorEnv",
+    "heuristic_batch",
+    "legal_matrix",
+    "make_vector_env",
+    "observe",
+    "views_of",
+]
 
 _OBSERVATIONS = ("features", "none")
 
@@ -149,6 +157,37 @@ def views_of(rows: NDArray[np.uint32], options: GameOptions) -> NDArray[np.uint3
     """Returns the views of the players to move, uint32[B, ROW_WORDS], of full rows likewise."""
     out = np.empty_like(rows)
     _views(rows, options.rules, out)
+    return out
+
+
+@kernel
+def _heuristic_batch(
+    views: NDArray[np.uint32],
+    rules: Rules,
+    flags: int,
+    seeds: NDArray[np.uint64],
+    out: NDArray[np.int64],
+) -> None:
+    rng = np.zeros(1, np.uint64)
+    for i in range(views.shape[0]):
+        rng[0] = seeds[i]
+        player = engine.current_player(views[i])
+        out[i] = engine.heuristic(views[i], rules, player, flags, rng)
+
+
+def heuristic_batch(
+    views: NDArray[np.uint32], options: GameOptions, flags: int, seeds: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """Returns the heuristic's actions, int64[B], in views of players to move.
+
+    Args:
+        views: uint32[B, ROW_WORDS].
+        options: the game's options.
+        flags: the habits that are on, see :func:`elfern_rl.games.habits.habit_flags`.
+        seeds: uint64[B], one for each decision; they break ties.
+    """
+    out = np.empty(len(views), dtype=np.int64)
+    _heuristic_batch(np.ascontiguousarray(views), options.rules, flags, seeds, out)
     return out
 
 

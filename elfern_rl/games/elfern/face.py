@@ -132,7 +132,11 @@ def observation_string(
         )
     if public:
         if recall:
-            parts.append(f"tricks [{public_history(row)}]{_turned_string(row)}")
+            # The talon's size tells the moments before and after the opponent's draw apart.
+            parts.append(
+                f"tricks [{public_history(row)}]{_turned_string(row)}"
+                f" talon {kernel.talon_size(row, options.rules)}"
+            )
         else:
             plays = plays_of(row)
             last = plays[len(plays) // 2 * 2 - 2 : len(plays) // 2 * 2] if len(plays) > 1 else []
@@ -170,6 +174,7 @@ def observation_pieces(
             pieces.append(("hand", (private, 32)))
     if public:
         pieces.append(("turned_up", (32,)))
+        pieces.append(("talon", (1,)))
         if recall:
             pieces.append(("plays", (size, 32)))
             pieces.append(("play_players", (size, 2)))
@@ -179,7 +184,6 @@ def observation_pieces(
             pieces.append(("last_trick", (2, 32)))
             pieces.append(("played", (2, 32)))
             pieces.append(("won", (2, 32)))
-            pieces.append(("talon", (1,)))
     return pieces
 
 
@@ -208,6 +212,7 @@ def set_observation(
         return
     if _turned(row) >= 0:
         parts["turned_up"][_turned(row)] = 1.0
+    parts["talon"][0] = kernel.talon_size(row, options.rules) / options.pack_size
     plays = plays_of(row)
     leaders = _leaders(row, plays)
     if "plays" in parts:
@@ -226,7 +231,6 @@ def set_observation(
     for seat in range(2):
         _set_mask(parts["played"][seat], int(row[PLAYED + seat]))
         _set_mask(parts["won"][seat], int(row[WON + seat]))
-    parts["talon"][0] = kernel.talon_size(row, options.rules) / options.pack_size
 
 
 def state_string(row: Row, options: ElfernOptions) -> str:

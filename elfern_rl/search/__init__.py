@@ -1,0 +1,1 @@
+"""Search over information states: views in, policies out; the hidden cards are sampled."""

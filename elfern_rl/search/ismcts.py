@@ -1,0 +1,181 @@
+"""Single-observer information set Monte Carlo tree search, compiled, for any number of players.
+
+Each iteration draws a full deal that fits the searching player's view, walks down one tree that all
+sampled deals share, adds a node, plays the deal out and adds the result to the nodes passed.  A
+node stands for the actions of the players since the root; the cards drawn on the way differ from
+deal to deal, and so do the legal actions, which the selection rule accounts for by counting how
+often an action was available (subset-armed bandit).  Each node keeps the returns of the player who
+moved into it, so nothing assumes two players or opposite interests.
+
+Source: Cowling, Powley, Whitehouse, "Information set Monte Carlo tree search", IEEE Transactions on
+Computational Intelligence and AI in Games 4(2), 2012 (SO-ISMCTS).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elfern_rl.bits import lowest, popcount, random_bit
+from elfern_rl.games import engine
+from elfern_rl.games.row import Row, Rules
+from elfern_rl.jit import kernel
+from elfern_rl.rng import Rng
+from elfern_rl.search.rollouts import rollout
+
+__all__ = ["search", "search_batch"]
+
+
+@kernel
+def _select(
+    mask: int,
+    children: NDArray[np.int32],
+    visits: NDArray[np.int32],
+    available: NDArray[np.int32],
+    total: NDArray[np.float64],
+    exploration: float,
+) -> int:
+    """Returns the action of the largest upper confidence bound; all have a visited child."""
+    best = lowest(mask)
+    best_bound = -np.inf
+    while mask:
+        action = lowest(mask)
+        mask &= mask - 1
+        child = children[action]
+        n = visits[child]
+        bound = total[child] / n + exploration * math.sqrt(math.log(available[child]) / n)
+        if bound > best_bound:
+            best, best_bound = action, bound
+    return best
+
+
+@kernel
+def search(
+    view: Row,
+    rules: Rules,
+    iterations: int,
+    exploration: float,
+    flags: int,
+    scale: float,
+    rng: Rng,
+    root_visits: NDArray[np.int64],
+    root_values: NDArray[np.float64],
+) -> None:
+    """Searches one position.
+
+    Args:
+        view: uint32[ROW_WORDS], the view of the player to move.
+        rules: int64[RULES_WORDS].
+        iterations: how many deals to sample.
+        exploration: factor of the exploration term, for returns scaled to [-1, 1].
+        flags: roll-out policy, see :func:`elfern_rl.search.rollouts.rollout`.
+        scale: what returns are multiplied by inside the search: 1 / the largest return.
+        rng: uint64[1], advanced.
+        root_visits: int64[A], written: visits of each action; 0 for illegal ones.
+        root_values: float64[A], written: mean game points of the searching player by action.
+    """
+    capacity = iterations + 2
+    children = np.zeros((capacity, engine.MAX_ACTIONS), np.int32)  # 0: none (the root is no child)
+    expanded = np.zeros(capacity, np.int64)
+    visits = np.zeros(capacity, np.int32)
+    available = np.zeros(capacity, np.int32)
+    total = np.zeros(capacity, np.float64)
+    path = np.empty(256, np.int32)
+    movers = np.empty(256, np.int32)
+    row = np.empty(engine.ROW_WORDS, np.uint32)
+    deck = np.empty(engine.DECK, np.uint8)
+    points = np.zeros(engine.MAX_PLAYERS)
+    used = 1
+    for _ in range(iterations):
+        engine.determinise(view, rules, rng, row, deck)
+        node = 0
+        depth = 0
+        player = engine.current_player(row)
+        while player >= 0:
+            mask = engine.legal_mask(row)
+            new = mask & ~expanded[node]
+            known = mask & expanded[node]
+            while known:
+                available[children[node, lowest(known)]] += 1
+                known &= known - 1
+            if new:
+                action = random_bit(new, rng)
+                child = used
+                used += 1
+                children[node, action] = child
+                expanded[node] |= np.int64(1) << np.int64(action)
+                available[child] = 1
+            else:
+                action = _select(mask, children[node], visits, available, total, exploration)
+                child = children[node, action]
+            node = child
+            path[depth] = child
+            movers[depth] = player
+            depth += 1
+            engine.play(row, rules, deck, action)
+            player = engine.current_player(row)
+            if new:
+                rollout(row, rules, deck, flags, rng)
+                break
+        engine.returns(row, rules, points)
+        for i in range(depth):
+            visits[path[i]] += 1
+            total[path[i]] += points[movers[i]] * scale
+    root_visits[:] = 0
+    root_values[:] = 0.0
+    for action in range(root_visits.shape[0]):
+        child = children[0, action]
+        if child:
+            root_visits[action] = visits[child]
+            root_values[action] = total[child] / visits[child] / scale
+
+
+@kernel
+def search_batch(
+    views: NDArray[np.uint32],
+    rules: Rules,
+    iterations: int,
+    exploration: float,
+    flags: int,
+    scale: float,
+    seeds: NDArray[np.uint64],
+    root_visits: NDArray[np.int64],
+    root_values: NDArray[np.float64],
+) -> None:
+    """Searches B positions, each with its own seed; see :func:`search`.
+
+    A forced move is not searched: it gets one visit and the value 0.
+
+    Args:
+        views: uint32[B, ROW_WORDS].
+        rules: int64[RULES_WORDS].
+        iterations: see :func:`search`.
+        exploration: see :func:`search`.
+        flags: see :func:`search`.
+        scale: see :func:`search`.
+        seeds: uint64[B].
+        root_visits: int64[B, A], written.
+        root_values: float64[B, A], written.
+    """
+    rng = np.zeros(1, np.uint64)
+    for i in range(views.shape[0]):
+        mask = engine.legal_mask(views[i])
+        if popcount(mask) == 1:
+            root_visits[i, :] = 0
+            root_values[i, :] = 0.0
+            root_visits[i, lowest(mask)] = 1
+            continue
+        rng[0] = seeds[i]
+        search(
+            views[i],
+            rules,
+            iterations,
+            exploration,
+            flags,
+            scale,
+            rng,
+            root_visits[i],
+            root_values[i],
+        )
