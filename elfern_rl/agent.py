@@ -60,7 +60,9 @@ class Agent:
                 f"{type(self).__name__} overrides none of act, policy, act_batch, policy_batch"
             )
         self.options = options
-        self.agent_options = self.Options() if agent_options is None else agent_options
+        if agent_options is None:
+            agent_options = self.options_model(options)()
+        self.agent_options = agent_options
         self.seed = seed
         self.name = type(self).__name__
         self._remake: tuple[Any, tuple[Any, ...]] | None = None

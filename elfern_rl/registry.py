@@ -20,13 +20,21 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elfern_rl.errors import InvalidAgent, suggest
-from elfern_rl.games.options import parse_game
+from elfern_rl.games.options import GameOptions, parse_game
 
 if TYPE_CHECKING:  # pydantic, NumPy and the kernels load when the first agent is made
     from elfern_rl.agent import Agent, AgentOptions
     from elfern_rl.bot import AgentBot
 
-__all__ = ["AgentSpec", "agent_names", "agents_folder", "make_agent", "make_bot", "parse_spec"]
+__all__ = [
+    "AgentSpec",
+    "agent_names",
+    "agent_options",
+    "agents_folder",
+    "make_agent",
+    "make_bot",
+    "parse_spec",
+]
 
 _FILE = re.compile(r"(?P<file>.+?\.py)(?::(?P<cls>[^:=,]*))?(?::(?P<options>.*))?", re.DOTALL)
 _NAME = re.compile(r"(?P<name>[^:/\\=,]+)(?::(?P<options>.*))?", re.DOTALL)
@@ -112,13 +120,29 @@ def agent_names() -> dict[str, str]:
     return names
 
 
-def agent_options(spec: str) -> type[AgentOptions]:
+def agent_options(spec: str, game: Any = None) -> type[AgentOptions]:
     """Returns the model of the options of the agent that a spec names.
+
+    Args:
+        spec: see :func:`make_agent`; its options are not looked at.
+        game: the game, for agents whose options depend on it; None for those of any game.
 
     Raises:
         InvalidAgent: there is no such agent, or its file cannot be loaded.
+        InvalidOption: the game string is not valid.
     """
-    return _agent_class(parse_spec(spec)).Options
+    cls = _agent_class(parse_spec(spec))
+    return cls.Options if game is None else cls.options_model(parse_game(game))
+
+
+def _options(cls: type[Agent], spec: str, game: GameOptions) -> AgentOptions:
+    from pydantic import ValidationError
+
+    model = cls.options_model(game)
+    try:
+        return model.model_validate(parse_spec(spec).options)
+    except ValidationError as error:
+        raise InvalidAgent(_explain(spec, model, error)) from None
 
 
 def make_agent(spec: str, game: Any, seed: int = 0) -> Agent:

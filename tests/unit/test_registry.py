@@ -326,6 +326,29 @@ def test_an_error_of_the_agent_itself_passes_through(tmp_path: Path) -> None:
         make_agent(str(path), GAME)
 
 
+def test_options_may_depend_on_the_game(tmp_path: Path) -> None:
+    path = tmp_path / "varied.py"
+    path.write_text(
+        textwrap.dedent(
+            """
+            from elfern_rl.agent import Agent, AgentOptions
+            class Small(AgentOptions):
+                depth: int = 1
+            class AGENT(Agent):
+                @classmethod
+                def options_model(cls, options):
+                    return Small if options.pack.bit_count() < 20 else AgentOptions
+                def act(self, info, rng): return info.legal_actions[0]
+            """
+        )
+    )
+    assert make_agent(f"{path}:AGENT:depth=2", GAME).name == f"{path}:AGENT:depth=2"
+    assert "depth" in registry.agent_options(str(path), GAME).model_fields
+    assert "depth" not in registry.agent_options(str(path)).model_fields
+    with pytest.raises(InvalidAgent, match="unknown option 'depth'; it takes none"):
+        make_agent(f"{path}:AGENT:depth=2", "elfern")
+
+
 def test_options_have_limits_and_descriptions(mine: Path) -> None:
     model = registry.agent_options(f"{mine}:Lowest")
     assert issubclass(model, AgentOptions)
