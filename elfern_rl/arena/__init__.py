@@ -1,0 +1,1 @@
+"""The arena: agents against each other on duplicate deals, with intervals."""

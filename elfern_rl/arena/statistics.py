@@ -1,0 +1,151 @@
+"""Intervals, never bare means: a bootstrap over duplicate sets, and the counts of a pairing.
+
+The duplicate set is the unit: its deals share their cards, so they are not independent of each
+other, but the sets are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elfern_rl.arena.duplicate import Played, Seating
+
+__all__ = ["Estimate", "Tally", "estimate_mean", "pair_scores", "seat_means", "tally"]
+
+LEVEL = 0.95
+RESAMPLES = 10_000
+SCHNEIDER_SHARE = 0.75
+"""A deal is won schneider with this share of all card points (Elfern: 15 of 20 honours)."""
+
+_BLOCK = 4_000_000
+"""Entries of the table of counts that are held in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its interval; no interval (None) from a single value."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    standard_error: float | None
+    n: int
+
+
+def estimate_mean(values: NDArray[np.float64], seed: int) -> Estimate:
+    """Returns the mean of independent values with its 95% bootstrap interval.
+
+    The interval is the percentile bootstrap of 10,000 resamples, with the percentiles moved out for
+    small samples so that it is as wide as Student's t would have it (the "expanded percentile
+    interval" of Hesterberg, "What Teachers Should Know About the Bootstrap", 2015); from some
+    hundred values on this changes nothing that is visible.
+
+    Args:
+        values: float64[n], n >= 1.
+        seed: decides the resamples.
+
+    Raises:
+        ValueError: no values.
+    """
+    n = len(values)
+    if n == 0:
+        raise ValueError("there is no mean of no values")
+    mean = float(np.mean(values))
+    if n == 1:
+        return Estimate(mean, None, None, None, 1)
+    standard_error = float(np.std(values, ddof=1) / np.sqrt(n))
+    # Game points take few different values, so a resample is one draw of how often each occurs.
+    # The distribution is the same as that of drawing n values, at a small part of the time.
+    distinct, counts = np.unique(values, return_counts=True)
+    rng = np.random.default_rng(seed)
+    block = max(1, _BLOCK // len(distinct))
+    means = np.empty(RESAMPLES)
+    for first in range(0, RESAMPLES, block):
+        drawn = rng.multinomial(n, counts / n, size=min(block, RESAMPLES - first))
+        means[first : first + len(drawn)] = (drawn * distinct).sum(axis=1) / n
+    low, high = np.quantile(means, [_tail(n), 1 - _tail(n)])
+    return Estimate(mean, float(low), float(high), standard_error, n)
+
+
+def _tail(n: int) -> float:
+    """Returns the percentile (as a share) that the lower end of an interval is taken from."""
+    from scipy.stats import norm, t
+
+    quantile = t.ppf((1 - LEVEL) / 2, n - 1) * np.sqrt(n / (n - 1))
+    return float(norm.cdf(quantile))
+
+
+def pair_scores(
+    points: NDArray[np.float64], seatings: Sequence[Seating], agent: int
+) -> NDArray[np.float64]:
+    """Returns an agent's mean game points a seat in each duplicate set, float64[D].
+
+    Args:
+        points: float64[D, S, P].
+        seatings: the S seatings.
+        agent: its number in the seatings.
+    """
+    mine = np.array(seatings) == agent
+    return np.asarray(points[:, mine].mean(axis=1), dtype=np.float64)
+
+
+def seat_means(points: NDArray[np.float64]) -> list[float]:
+    """Returns the mean game points of each seat; seat 0 is forehand."""
+    return [float(mean) for mean in points.mean(axis=(0, 1))]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How an agent's deals ended; a deal counts once for each seat that the agent has in it.
+
+    ``decided`` counts deals that gave anybody points, ``schneiders`` those among them in which one
+    player took three quarters of the card points or more.  ``schneiders_won`` and
+    ``schneiders_lost`` are those among the agent's wins and losses.
+    """
+
+    deals: int
+    wins: int
+    draws: int
+    losses: int
+    decided: int
+    schneiders: int
+    schneiders_won: int
+    schneiders_lost: int
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(a + b for a, b in zip(self._counts(), other._counts(), strict=True)))
+
+    def _counts(self) -> tuple[int, ...]:
+        return tuple(vars(self).values())
+
+    @property
+    def schneider_rate(self) -> float | None:
+        """Share of the decided deals that were schneider; None if none was decided."""
+        return self.schneiders / self.decided if self.decided else None
+
+
+def tally(played: Played, seatings: Sequence[Seating], agent: int) -> Tally:
+    """Counts how the deals ended for an agent."""
+    mine = np.array(seatings) == agent
+    points = played.points[:, mine]
+    best, total = played.card_points.max(axis=2), played.card_points.sum(axis=2)
+    is_decided = (played.points != 0).any(axis=2)
+    is_schneider = is_decided & (best >= SCHNEIDER_SHARE * total)
+    # From [D, S] to one entry for each seat of the agent, like points.
+    seats = mine.sum(axis=1)
+    decided = np.repeat(is_decided, seats, axis=1)
+    schneider = np.repeat(is_schneider, seats, axis=1)
+    return Tally(
+        deals=points.size,
+        wins=int((points > 0).sum()),
+        draws=int((points == 0).sum()),
+        losses=int((points < 0).sum()),
+        decided=int(decided.sum()),
+        schneiders=int(schneider.sum()),
+        schneiders_won=int((schneider & (points > 0)).sum()),
+        schneiders_lost=int((schneider & (points < 0)).sum()),
+    )

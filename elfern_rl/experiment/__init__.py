@@ -1,0 +1,1 @@
+"""Experiments: strict configurations, run folders that survive a kill, the kinds."""

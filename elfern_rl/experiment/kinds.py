@@ -1,0 +1,68 @@
+"""The kinds of experiment: one small table, each kind's code loaded only when it is used.
+
+A kind is a module with
+
+- ``Config``: its strict model, a :class:`~elfern_rl.experiment.config.CommonConfig`;
+- ``check(config, source)``: refuses, before anything is written, what the model cannot see (an
+  unknown agent, a missing checkpoint), with ``source.error(location, message)``;
+- ``run(config, folder)``: does the work, writes its results into the
+  :class:`~elfern_rl.experiment.runfolder.RunFolder`, and continues where an earlier run of the same
+  configuration was killed;
+- ``summary(path)``: the text to show for a finished run folder, read from its results.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from elfern_rl.experiment.config import CommonConfig, Source
+from elfern_rl.experiment.runfolder import RunFolder
+
+__all__ = ["KINDS", "Kind", "KindModule"]
+
+
+class KindModule(Protocol):
+    """What a kind's module offers; see above."""
+
+    @property
+    def Config(self) -> type[CommonConfig]:  # noqa: N802
+        ...
+
+    def check(self, config: CommonConfig, source: Source) -> None: ...
+
+    def run(self, config: CommonConfig, folder: RunFolder) -> None: ...
+
+    def summary(self, path: Path) -> str: ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One row of the table."""
+
+    module: str
+    """Dotted name of the module that does it."""
+    description: str
+    """One line for ``elfern list``."""
+
+    def load(self) -> KindModule:
+        """Imports the kind's module."""
+        return cast(KindModule, importlib.import_module(self.module))
+
+
+KINDS: dict[str, Kind] = {
+    "tournament": Kind(
+        "elfern_rl.experiment.tournament",
+        "round robin of agents on duplicate deals, with intervals, a table and a heat map",
+    ),
+    "train": Kind(
+        "elfern_rl.experiment.train",
+        "self-play PPO: checkpoints, metrics, progress against the heuristic",
+    ),
+    "throughput": Kind(
+        "elfern_rl.experiment.throughput",
+        "moves per second of the rules kernel, the environments and OpenSpiel's own games",
+    ),
+}

@@ -1,0 +1,313 @@
+"""Kind ``tournament``: every agent against every other on the same deals.
+
+The work is cut into chunks of a fixed number of duplicate sets of one pairing.  A chunk depends on
+the configuration alone, so it may be played by any worker at any time; finished chunks are kept in
+``chunks.jsonl``, and a run that was killed plays only those that are missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from pydantic import Field, model_serializer, model_validator
+
+from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
+from elfern_rl.experiment.chunks import ChunkStore
+from elfern_rl.experiment.config import CommonConfig, Source, StrictModel
+from elfern_rl.experiment.files import read_json
+from elfern_rl.experiment.pool import run_units
+from elfern_rl.experiment.runfolder import RunFolder
+from elfern_rl.games.options import parse_game
+
+if TYPE_CHECKING:
+    from elfern_rl.arena.results import AgentEntry
+
+__all__ = ["AgentConfig", "Config", "check", "run", "summary"]
+
+Pair = tuple[int, int]
+
+_logger = logging.getLogger(__name__)
+
+
+class AgentConfig(StrictModel):
+    """One agent: its spec, or ``{spec: ..., name: ...}`` to call it otherwise in tables."""
+
+    spec: str = Field(min_length=1, description="such as ismcts:iterations=2000")
+    name: str = Field(min_length=1, description="what tables call it; default: the spec")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_spec(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            return {"spec": data, "name": data}
+        if isinstance(data, dict) and data.get("name") is None and "spec" in data:
+            return {**data, "name": data["spec"]}
+        return data
+
+    @model_serializer
+    def _as_written(self) -> str | dict[str, str]:
+        return self.spec if self.name == self.spec else {"spec": self.spec, "name": self.name}
+
+
+class Config(CommonConfig):
+    """A round robin on duplicate deals."""
+
+    neutral = CommonConfig.neutral | {"workers"}
+
+    kind: Literal["tournament"]
+    agents: list[AgentConfig] = Field(min_length=2, description="specs, or spec and name")
+    pairs: int = Field(
+        1000,
+        ge=1,
+        description="duplicate sets a pairing (two players: pairs, every deal with seats swapped)",
+    )
+    chunk: int = Field(
+        50, ge=1, description="duplicate sets played at once; what a kill can lose at most"
+    )
+    workers: int = Field(1, ge=1, le=1024, description="processes; changes no result")
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Config:
+        names = [agent.name for agent in self.agents]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(
+                    f"agents: '{name}' is there twice; to play an agent against itself "
+                    f"give each a name: {{spec: {name}, name: ...}}"
+                )
+        return self
+
+
+def check(config: CommonConfig, source: Source) -> None:
+    """Makes every agent once, so that a bad one is refused before anything is written.
+
+    Raises:
+        InvalidConfig: no such agent, or an option that it does not have.
+        InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
+    """
+    from elfern_rl.registry import make_agent
+
+    for number, agent in enumerate(cast(Config, config).agents):
+        try:
+            make_agent(agent.spec, config.game, seed=config.seed)
+        except InvalidAgent as error:
+            is_piece = "=" in agent.spec and ":" not in agent.spec
+            hint = " (in a list in brackets, a spec with commas needs quotes)" if is_piece else ""
+            raise source.error(("agents", number), str(error) + hint) from None
+        except InvalidCheckpoint as error:
+            raise source.error(("agents", number), str(error), InvalidCheckpoint) from None
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """One unit of work, with all that a worker needs to do it."""
+
+    key: str
+    game: str
+    seed: int
+    pair: Pair
+    agents: tuple[AgentEntry, AgentEntry]
+    first: int
+    count: int
+
+
+def run(config: CommonConfig, folder: RunFolder) -> None:
+    """Plays what is missing and writes results.json, results.csv, timing.json, heatmap.png and
+    report.md."""
+    from tqdm import tqdm
+
+    config = cast(Config, config)
+    entries = _identify(config, folder)
+    chunks = list(_chunks(config, entries))
+    store = ChunkStore(folder.path / "chunks.jsonl")
+    done = store.load()
+    missing = [chunk for chunk in chunks if chunk.key not in done]
+    _logger.info(
+        "%d agents, %d pairings, %d duplicate sets each; %d of %d chunks are done",
+        len(config.agents),
+        len({chunk.pair for chunk in chunks}),
+        config.pairs,
+        len(chunks) - len(missing),
+        len(chunks),
+    )
+    _AGENTS.clear()
+    units = run_units(_play, missing, config.workers)
+    try:
+        with tqdm(
+            total=len(chunks), initial=len(chunks) - len(missing), unit="chunk", disable=None
+        ) as bar:
+            for key, record in units:
+                store.append(key, record)
+                done[key] = record
+                bar.update()
+                if len(done) * 10 // len(chunks) > (len(done) - 1) * 10 // len(chunks):
+                    _logger.info("%d of %d chunks", len(done), len(chunks))
+    finally:
+        units.close()
+        _AGENTS.clear()
+    _report(config, folder, entries, chunks, done)
+
+
+def _identify(config: Config, folder: RunFolder) -> list[AgentEntry]:
+    """Returns the field with checksums; refuses to mix the deals of two versions of an agent.
+
+    Raises:
+        RunFolderError: a checkpoint or an agent's file is not the one with which the run began.
+    """
+    entries: list[AgentEntry] = [
+        {"name": agent.name, "spec": agent.spec, "sha256": _checksum(agent.spec)}
+        for agent in config.agents
+    ]
+    file = folder.path / "agents.json"
+    if file.exists():
+        for before, now in zip(read_json(file), entries, strict=True):
+            if before["sha256"] != now["sha256"]:
+                raise RunFolderError(f"{folder.path}: agent '{now['name']}' {_CHANGED}")
+    else:
+        folder.write_json("agents.json", entries)
+    return entries
+
+
+_CHANGED = (
+    "has changed since the run began (its checkpoint or its file is another one); "
+    "use --fresh to start again, or another out="
+)
+
+
+def _checksum(spec: str) -> str | None:
+    """Returns the SHA-256 of what an agent is made from, if it is not the package's own."""
+    from elfern_rl.registry import parse_spec
+
+    parsed = parse_spec(spec)
+    files = [] if parsed.cls is None else [Path(parsed.name).expanduser()]
+    if "checkpoint" in parsed.options:
+        from elfern_rl.learning.checkpoint import find
+
+        files.append(find(parsed.options["checkpoint"]))
+    if not files:
+        return None
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _chunks(config: Config, entries: list[AgentEntry]) -> Iterator[_Chunk]:
+    """Yields all chunks, turn by turn through the pairings, so that progress is even."""
+    from elfern_rl.arena.duplicate import round_robin
+
+    pairings = round_robin(len(config.agents))
+    for first in range(0, config.pairs, config.chunk):
+        for a, b in pairings:
+            yield _Chunk(
+                key=f"{a}-{b}:{first}",
+                game=config.game,
+                seed=config.seed,
+                pair=(a, b),
+                agents=(entries[a], entries[b]),
+                first=first,
+                count=min(config.chunk, config.pairs - first),
+            )
+
+
+_AGENTS: dict[str, Any] = {}
+"""This process's agents by spec, for the chunks of one run."""
+
+
+def _play(chunk: _Chunk) -> tuple[str, dict[str, Any]]:
+    """Plays a chunk, in whatever process; returns its key and its record for ``chunks.jsonl``."""
+    from elfern_rl.arena.duplicate import pair_seatings, play_deals
+
+    game = parse_game(chunk.game)
+    deals = range(chunk.first, chunk.first + chunk.count)
+    # Within a chunk the agents are numbered 0 and 1.
+    agents = [_agent(entry, chunk) for entry in chunk.agents]
+    played = play_deals(agents, game, pair_seatings(0, 1, game.num_players), deals, chunk.seed)
+    return chunk.key, {
+        "points": played.points.tolist(),
+        "card_points": played.card_points.tolist(),
+        "seconds": played.seconds.tolist(),
+        "moves": played.moves.tolist(),
+    }
+
+
+def _agent(entry: AgentEntry, chunk: _Chunk) -> Any:
+    """Returns an agent that has compiled and loaded what it needs, so that its times are true.
+
+    Raises:
+        RunFolderError: the agent is not the same as in the other processes.
+    """
+    spec = entry["spec"]
+    if spec not in _AGENTS:
+        from elfern_rl.arena.duplicate import opening_views
+        from elfern_rl.registry import make_agent
+
+        agent = make_agent(spec, chunk.game, seed=chunk.seed)
+        if _checksum(spec) != entry["sha256"]:
+            raise RunFolderError(f"agent '{entry['name']}' {_CHANGED}")
+        agent.act_batch(opening_views(parse_game(chunk.game), chunk.seed), np.zeros(1, np.uint64))
+        _AGENTS[spec] = agent
+    return _AGENTS[spec]
+
+
+def _report(
+    config: Config,
+    folder: RunFolder,
+    entries: list[AgentEntry],
+    chunks: list[_Chunk],
+    done: dict[str, dict[str, Any]],
+) -> None:
+    from elfern_rl.arena import report
+    from elfern_rl.arena.duplicate import Played, pair_seatings
+    from elfern_rl.arena.results import collect, time_moves
+
+    game = parse_game(config.game)
+    seconds = np.zeros(len(config.agents))
+    moves = np.zeros(len(config.agents), dtype=np.int64)
+    records: dict[Pair, list[dict[str, Any]]] = {}
+    for chunk in chunks:
+        record = done[chunk.key]
+        records.setdefault(chunk.pair, []).append(record)
+        for place, number in enumerate(chunk.pair):
+            seconds[number] += record["seconds"][place]
+            moves[number] += record["moves"][place]
+    played = {
+        pair: Played(
+            np.concatenate([np.array(record["points"]) for record in parts]),
+            np.concatenate([np.array(record["card_points"]) for record in parts]),
+            np.sum([record["seconds"] for record in parts], axis=0),
+            np.sum([record["moves"] for record in parts], axis=0),
+        )
+        for pair, parts in records.items()
+    }
+    seatings = {pair: pair_seatings(*pair, game.num_players) for pair in played}
+    results = collect(entries, game, config.seed, seatings, played)
+    timing = time_moves(entries, seconds, moves)
+    folder.write_text("results.csv", report.format_csv(results))
+    folder.write_bytes("heatmap.png", report.heatmap_png(results))
+    folder.write_json("timing.json", timing)
+    text = report.format_markdown(
+        results,
+        timing,
+        title=f"Tournament {config.name}",
+        description=config.description,
+        command=folder.command,
+        environment=folder.environment,
+    )
+    folder.write_text("report.md", text)
+    folder.write_json("results.json", results)
+
+
+def summary(path: Path) -> str:
+    """Returns the table of a finished tournament."""
+    from elfern_rl.arena.report import format_table
+
+    return format_table(read_json(path / "results.json"), read_json(path / "timing.json")) + (
+        f"\n\nreport: {path / 'report.md'}"
+    )

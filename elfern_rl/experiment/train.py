@@ -1,0 +1,122 @@
+"""Kind ``train``: self-play, with progress measured against the heuristic on duplicate deals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from pydantic import Field
+
+from elfern_rl.experiment.config import CommonConfig, Source
+from elfern_rl.experiment.files import read_json
+from elfern_rl.experiment.runfolder import RunFolder
+from elfern_rl.games.options import parse_game
+from elfern_rl.learning.config import PPOConfig
+
+__all__ = ["Config", "check", "run", "summary"]
+
+OPPONENT = "heuristic"
+
+
+class Config(CommonConfig):
+    """A training run of :mod:`elfern_rl.learning.ppo`."""
+
+    kind: Literal["train"]
+    ppo: PPOConfig = Field(default_factory=PPOConfig, description="the learner's settings")
+
+
+def check(config: CommonConfig, source: Source) -> None:
+    """Nothing beyond the model: the learner needs no file."""
+
+
+def run(config: CommonConfig, folder: RunFolder) -> None:
+    """Trains and writes results.json, timing.json and report.md beside the learner's own files."""
+    from elfern_rl.learning import ppo
+
+    config = cast(Config, config)
+    game = parse_game(config.game)
+    evaluate = _Evaluation(config)
+    found = ppo.train(
+        config.ppo,
+        game,
+        folder.path,
+        seed=config.seed,
+        evaluate=evaluate,
+        commit=folder.environment["commit"],
+    )
+    timing = {key: found.pop(key) for key in ("seconds", "samples_per_second")}
+    # Relative to the folder, which may be moved.
+    found["checkpoint"] = Path(found["checkpoint"]).relative_to(folder.path).as_posix()
+    results = {"kind": "train", **found}
+    folder.write_json("timing.json", timing)
+    folder.write_text("report.md", _markdown(config, folder, results, timing))
+    folder.write_json("results.json", results)
+
+
+class _Evaluation:
+    """Measures a policy against the heuristic, always on the same deals."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def __call__(self, policy: Any) -> dict[str, float]:
+        from elfern_rl.arena.duplicate import pair_seatings, play_deals
+        from elfern_rl.arena.statistics import estimate_mean, pair_scores, tally
+        from elfern_rl.registry import make_agent
+
+        config = self._config
+        game = parse_game(config.game)
+        opponent = make_agent(OPPONENT, game, seed=config.seed)
+        seatings = pair_seatings(0, 1, game.num_players)
+        deals = range(config.ppo.evaluate_pairs)
+        played = play_deals([policy, opponent], game, seatings, deals, config.seed)
+        estimate = estimate_mean(pair_scores(played.points, seatings, 0), config.seed)
+        counts = tally(played, seatings, 0)
+        result = {"points": estimate.mean, "win_rate": counts.wins / counts.deals}
+        if estimate.low is not None and estimate.high is not None:
+            result |= {"low": estimate.low, "high": estimate.high}
+        return result | {"pairs": float(estimate.n)}
+
+
+def _markdown(
+    config: Config, folder: RunFolder, results: dict[str, Any], timing: dict[str, Any]
+) -> str:
+    commit = str(folder.environment.get("commit") or "unknown")[:12]
+    lines = [f"# Training {config.name}", ""]
+    if config.description:
+        lines += [config.description, ""]
+    lines += [f"- {line}" for line in _facts(results, timing)]
+    lines += [
+        f"- To reproduce: `{folder.command}`",
+        f"- Made with elfern_rl {folder.environment['elfern_rl']}, commit {commit}",
+        "",
+        "`metrics.jsonl` has one line an iteration; `tensorboard --logdir .` shows the same.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _facts(results: dict[str, Any], timing: dict[str, Any]) -> list[str]:
+    facts = [
+        f"Game: {results['game']}",
+        f"Seed: {results['seed']}",
+        f"Played: {results['deals']:,} deals, {results['samples']:,} decisions, "
+        f"{results['iterations']} iterations",
+        f"Time: {timing['seconds']:.0f} s ({timing['samples_per_second']:,.0f} decisions a second)",
+    ]
+    score = results["evaluation"]
+    if score:
+        interval = (
+            f", 95% interval [{score['low']:+.3f}, {score['high']:+.3f}]" if "low" in score else ""
+        )
+        facts.append(
+            f"Against {OPPONENT}: {score['points']:+.3f} game points a deal{interval}, "
+            f"wins {100 * score['win_rate']:.1f}%, {score['pairs']:.0f} duplicate pairs"
+        )
+    return [*facts, f"Checkpoint: {results['checkpoint']}"]
+
+
+def summary(path: Path) -> str:
+    """Returns the facts of a finished training run."""
+    facts = _facts(read_json(path / "results.json"), read_json(path / "timing.json"))
+    return "\n".join([*facts, "", f"report: {path / 'report.md'}"])
