@@ -176,17 +176,12 @@ def features_version(game: GameOptions) -> int:
     return engine.features_version(game.rules)
 
 
-def same_game(one: GameOptions, other: GameOptions) -> bool:
-    """Whether two games have the same rules (the order of ``ranks=`` means nothing)."""
-    return one.short_name == other.short_name and np.array_equal(one.rules, other.rules)
-
-
 def _check_game(path: Path, card: Card, game: GameOptions) -> None:
     try:
         trained = parse_game(card.game)
     except InvalidOption as error:
         raise InvalidCheckpoint(f"{path}: its card names no known game: {error}") from None
-    if not same_game(trained, game):
+    if trained.game_string != game.game_string:
         raise InvalidCheckpoint(
             f"{path}: was trained for {trained.game_string}, not for {game.game_string}"
         )

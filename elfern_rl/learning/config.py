@@ -48,7 +48,7 @@ class PPOConfig(BaseModel):
     )
     entropy: float = Field(0.03, ge=0, description="weight of the entropy bonus at the start")
     entropy_end: float = Field(
-        0.003, ge=0, description="weight of the entropy bonus at the end; geometric in the samples"
+        0.003, ge=0, description="weight of the entropy bonus at the end; linear in the samples"
     )
     value_coefficient: float = Field(1.0, ge=0, description="weight of the value loss")
     gae_lambda: float = Field(
@@ -100,10 +100,5 @@ class PPOConfig(BaseModel):
         if self.entropy_end > self.entropy:
             raise ValueError(
                 f"entropy_end={self.entropy_end:g}: must be at most entropy={self.entropy:g}"
-            )
-        if self.entropy > 0 and self.entropy_end == 0:
-            raise ValueError(
-                "entropy_end=0: must be above 0 (the weight falls geometrically), "
-                "or entropy must be 0 too"
             )
         return self

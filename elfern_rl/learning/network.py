@@ -10,7 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["PolicyValueNet", "masked_log_probs"]
+from elfern_rl.errors import ElfernError
+
+__all__ = ["PolicyValueNet", "masked_log_probs", "pick_device"]
 
 
 class PolicyValueNet(nn.Module):
@@ -30,10 +32,12 @@ class PolicyValueNet(nn.Module):
         layers: list[nn.Module] = []
         size = features
         for _ in range(depth):
-            layers += [nn.Linear(size, width), nn.ReLU()]
+            layers += [nn.Linear(size, width, device="meta"), nn.ReLU()]
             size = width
         self.trunk = nn.Sequential(*layers)
-        self.head = nn.Linear(size, actions + 1)  # one product for the logits and the value
+        # One product gives the logits and the value.
+        self.head = nn.Linear(size, actions + 1, device="meta")
+        self.to_empty(device="cpu")  # layers made on "meta" drew nothing from the global generator
         generator = torch.Generator().manual_seed(seed % (1 << 63))
         for layer in self.trunk:
             if isinstance(layer, nn.Linear):
@@ -71,3 +75,16 @@ def masked_log_probs(logits: Tensor, legal: Tensor) -> Tensor:
     Finite rather than -inf, so that ``p * log p`` is 0 for them instead of nan.
     """
     return logits.masked_fill(~legal, -1e9).log_softmax(-1)
+
+
+def pick_device(name: str) -> torch.device:
+    """Returns the device for ``auto`` (CUDA if there is one), ``cpu`` or ``cuda``.
+
+    Raises:
+        ElfernError: ``cuda`` is asked for and not there.
+    """
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ElfernError("device=cuda: torch finds no CUDA device here; use device=auto or cpu")
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)

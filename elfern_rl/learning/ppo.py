@@ -39,7 +39,7 @@ from elfern_rl.games.vector import VectorEnv, make_vector_env
 from elfern_rl.learning import checkpoint as checkpoints
 from elfern_rl.learning.config import PPOConfig
 from elfern_rl.learning.gae import advantages
-from elfern_rl.learning.network import PolicyValueNet, masked_log_probs
+from elfern_rl.learning.network import PolicyValueNet, masked_log_probs, pick_device
 from elfern_rl.learning.policy import NetworkPolicy
 from elfern_rl.learning.recorder import Recorder, stop_on_interrupt
 from elfern_rl.learning.sampling import sample
@@ -81,7 +81,7 @@ class Learner:
 
     def __init__(self, config: PPOConfig, game: GameOptions, seed: int) -> None:
         self.config, self.game, self.seed = config, game, seed
-        self.device = torch.device(_device(config))
+        self.device = pick_device(config.device)
         self.bf16 = _precision(config, self.device) == "bf16"
         self.env: VectorEnv = make_vector_env(game, config.num_envs, stream(seed, 1))
         self.timestep = self.env.reset()
@@ -291,14 +291,6 @@ class Learner:
         return {k: v.detach().cpu().numpy() for k, v in self.network.state_dict().items()}
 
 
-def _device(config: PPOConfig) -> str:
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise ElfernError("device=cuda: torch finds no CUDA device here; use device=auto or cpu")
-    if config.device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return config.device
-
-
 def _precision(config: PPOConfig, device: torch.device) -> str:
     if config.precision != "auto":
         return config.precision
@@ -347,7 +339,10 @@ def train(
     threads = torch.get_num_threads()
     torch.set_num_threads(config.threads)
     try:
+        run_dir.mkdir(parents=True, exist_ok=True)
         return _train(config, parse_game(game), run_dir, seed, evaluate, progress, commit)
+    except OSError as error:
+        raise RunFolderError(f"{run_dir}: cannot be written: {error.strerror or error}") from None
     finally:
         torch.set_num_threads(threads)
 
@@ -361,10 +356,6 @@ def _train(
     progress: bool,
     commit: str | None,
 ) -> dict[str, Any]:
-    try:
-        run_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunFolderError(f"{run_dir}: cannot be made: {error.strerror}") from None
     learner = Learner(config, game, seed)
     identity = {
         "game": game.game_string,
