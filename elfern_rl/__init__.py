@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from elfern_rl.games.records import (
         Deal,
         GameRecord,
+        advance,
         format_deal,
         parse_deal,
         random_deal,
@@ -36,6 +37,7 @@ _LAZY = {
     "Deal": "elfern_rl.games.records",
     "GameRecord": "elfern_rl.games.records",
     "InformationState": "elfern_rl.games.information",
+    "advance": "elfern_rl.games.records",
     "agent_names": "elfern_rl.registry",
     "format_deal": "elfern_rl.games.records",
     "load_game": "elfern_rl.games.spiel",
@@ -55,6 +57,7 @@ __all__ = [
     "GameRecord",
     "InformationState",
     "__version__",
+    "advance",
     "agent_names",
     "format_deal",
     "load_game",
