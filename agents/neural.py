@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from elfern_rl.agent import Agent, AgentOptions
 from elfern_rl.games.options import GameOptions
 
 
-class Options(AgentOptions):
+class NeuralOptions(AgentOptions):
     """Options of ``neural``."""
 
     checkpoint: str = Field(
@@ -35,15 +35,19 @@ class Neural(Agent):
         InvalidCheckpoint: the checkpoint is missing, damaged, or for another game.
     """
 
-    Options = Options
+    Options = NeuralOptions
+    agent_options: NeuralOptions
 
-    def __init__(self, options: GameOptions, agent_options: Any = None, seed: int = 0) -> None:
+    def __init__(
+        self, options: GameOptions, agent_options: AgentOptions | None = None, seed: int = 0
+    ) -> None:
+        """See :class:`elfern_rl.agent.Agent`."""
         super().__init__(options, agent_options, seed)
         from elfern_rl.learning.checkpoint import load
         from elfern_rl.learning.network import pick_device  # imports torch, as does the next
         from elfern_rl.learning.policy import NetworkPolicy, build_network
 
-        chosen: Options = self.agent_options  # type: ignore[assignment]
+        chosen = self.agent_options
         self.checkpoint = load(chosen.checkpoint, options)
         self._policy = NetworkPolicy(
             build_network(self.checkpoint),
