@@ -528,23 +528,37 @@ def splits(ids: Sequence[int], sizes: Sequence[int]) -> Iterator[list[set[int]]]
             yield [set(first), *others]
 
 
-def worlds(state: State, player: int) -> Iterator[State]:
-    """Every history that `player` cannot tell from `state`, by trying all (late positions only).
+def placements(state: State, player: int) -> Iterator[dict[object, set[int]]]:
+    """Every way in which the cards that `player` cannot see may lie, by trying all (late only).
 
-    All ways to part the cards that the player cannot see, and where another is the soloist all
-    pairs of his cards as those of the skat, are tried: those remain in which every play was allowed
-    and the player knows the same.
+    All ways to part them into heaps of the right sizes are tried: those remain in which every play
+    was allowed. (What the soloist found in the skat changes nothing about that: any two of his
+    cards, so the first two do here.)
     """
     goal = state.knowledge(player)
     hidden = heaps(state, player)
     unseen = sorted(set().union(*hidden.values()))
     for parts in splits(unseen, [len(heap) for heap in hidden.values()]):
         placed = dict(zip(hidden, parts, strict=True))
+        taken = next(skat_pairs(state, player, placed))
+        try:
+            world = with_heaps(state, player, placed, taken)
+        except Refused:
+            continue
+        assert world.knowledge(player) == goal
+        yield placed
+
+
+def worlds(state: State, player: int) -> Iterator[State]:
+    """Every history that `player` cannot tell from `state`, by trying all (late positions only).
+
+    All ways in which the cards may lie, and where another is the soloist all pairs of his cards as
+    those of the skat.
+    """
+    goal = state.knowledge(player)
+    for placed in placements(state, player):
         for taken in skat_pairs(state, player, placed):
-            try:
-                world = with_heaps(state, player, placed, taken)
-            except Refused:
-                break  # what was in the skat changes nothing about the plays
+            world = with_heaps(state, player, placed, taken)
             assert world.knowledge(player) == goal
             yield world
 

@@ -7,6 +7,7 @@ comments. The rulebook is what the kernel and the OpenSpiel game are held agains
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -147,9 +148,8 @@ def test_packs(options: Options) -> None:
 
 
 def test_ace_ten_order_and_points() -> None:
-    assert [name(c) for c in sorted(range(24, 32), key=height)] == (
-        "D7 D8 D9 DJ DQ DK DT DA".split()
-    )
+    rising = [name(c) for c in sorted(range(24, 32), key=height)]
+    assert " ".join(rising) == "D7 D8 D9 DJ DQ DK DT DA"
     assert [points_of([card("S" + rank)]) for rank in "789JQKTA"] == [0, 0, 0, 2, 3, 4, 10, 11]
 
 
@@ -169,7 +169,7 @@ def test_ace_ten_order_and_points() -> None:
         ("CA C9 SA HA", "CT H9", "C9 CA", "C9 CA"),
         # No club: must trump; lembke lets throw anything.
         ("SA HA H9 D9", "CT", "H9 HA", "SA H9 HA D9"),
-        # No duty to over-trump: the nine under the queen on the table is allowed, and so is the ace.
+        # No duty to over-trump: under the queen on the table the nine is allowed like the ace.
         ("SA HA H9 D9", "CT HQ", "H9 HA", "SA H9 HA D9"),
         # Neither club nor trump: anything.
         ("SA SJ D9", "CT", "SJ SA D9", "SJ SA D9"),
@@ -277,7 +277,7 @@ def test_stakes(rules: str) -> None:
         assert stakes(points, rules) == paid
     # Between the thresholds nothing changes.
     bounds = sorted(PAID[rules])
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in itertools.pairwise(bounds):
         if PAID[rules][low] == PAID[rules][high]:
             assert {stakes(x, rules) for x in range(low, high)} == {PAID[rules][low]}
         else:
