@@ -55,7 +55,7 @@ _RANKS = (
 _QUIT = {"quit", "exit", "bye"}
 
 
-class _Quit(Exception):  # noqa: N818 - no error
+class _Quit(Exception):
     """The person wants to leave."""
 
 
