@@ -75,8 +75,19 @@ class _Core:
         packed = engine.packed(row, options.rules)
         return cls(options, row, packed & _POSSIBLE, (packed >> 40) - 4)
 
+    @classmethod
+    def of(cls, game_string: str, words: bytes) -> _Core:
+        options = parse_game(game_string)
+        row = np.frombuffer(words, dtype="<u4").astype(np.uint32)
+        packed = engine.packed(row, options.rules)
+        return cls(options, row, packed & _POSSIBLE, (packed >> 40) - 4)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> _Core:
         return _Core(self.options, self.row.copy(), self.possible, self.player)
+
+    def __reduce__(self) -> Any:
+        # A serialised state holds this: the game and the row, no other class of ours.
+        return _Core.of, (self.options.game_string, self.row.astype("<u4").tobytes())
 
     def refusal(self, action: int) -> str:
         who = f"player {self.player}" if self.player >= 0 else "chance"
@@ -185,8 +196,16 @@ class CardState(pyspiel.State):  # type: ignore[misc]
         core.possible = packed & _POSSIBLE
         core.player = (packed >> 40) - 4
 
+    def _known(self, action: int) -> int:
+        if not 0 <= action < self._core.options.num_actions:
+            raise IllegalAction(
+                f"action {action}: the actions of {self._core.options.short_name} are 0 to "
+                f"{self._core.options.num_actions - 1}"
+            )
+        return action
+
     def _action_to_string(self, player: int, action: int) -> str:
-        text: str = self._face.action_string(self._core.row, player, action)
+        text: str = self._face.action_string(self._core.row, player, self._known(action))
         return text
 
     def returns(self) -> list[float]:
@@ -261,7 +280,9 @@ class CardState(pyspiel.State):  # type: ignore[misc]
         return struct
 
     def _action_to_struct(self, player: int, action: int) -> dict[str, Any]:
-        struct: dict[str, Any] = self._face.action_struct(self._core.row, player, action)
+        struct: dict[str, Any] = self._face.action_struct(
+            self._core.row, player, self._known(action)
+        )
         return struct
 
     def _struct_to_actions(self, action_dict: dict[str, Any]) -> list[int]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elfern_rl.cards import CARD_NAMES, cards_of, mask_of, names_of, pretty
+from elfern_rl.errors import IllegalAction
 from elfern_rl.games.elfern import kernel
 from elfern_rl.games.elfern.options import ElfernOptions
 from elfern_rl.games.row import DRAWS, HAND, PLAYED, PLAYS, TERMINAL, VIEWER, WON, Row
@@ -124,7 +125,8 @@ def observation_string(
         public: whether public information belongs to it.
         recall: whether it has perfect recall.
     """
-    parts = [f"P{player}"]
+    # Whose observation it is shows where private information does; of all players' it must be said.
+    parts = [f"P{player}"] if len(views) > 1 else []
     for view in views:
         seat = int(view[VIEWER]) - 1
         parts.append(
@@ -163,7 +165,8 @@ def observation_pieces(
         recall: whether it has perfect recall.
         private: of how many players (0, 1 or all) it has the private information.
     """
-    pieces: list[tuple[str, tuple[int, ...]]] = [("player", (2,))]
+    # What is public is the same for everybody, so it does not say who looks.
+    pieces: list[tuple[str, tuple[int, ...]]] = [("player", (2,))] if private else []
     size = options.pack_size
     draws = (size - 2 * options.hand_size) // 2
     if private:
@@ -199,7 +202,8 @@ def set_observation(
     options: ElfernOptions,
 ) -> None:
     """Writes an observation into zeroed arrays shaped as :func:`observation_pieces` says."""
-    parts["player"][player] = 1.0
+    if views:
+        parts["player"][player] = 1.0
     for i, view in enumerate(views):
         seat = int(view[VIEWER]) - 1
         if "hand" in parts:
@@ -280,8 +284,15 @@ def action_struct(row: Row, player: int, action: int) -> dict[str, Any]:
 
 
 def struct_action(struct: dict[str, Any]) -> list[int]:
-    """Returns the actions of a dict as :func:`action_struct` makes it."""
-    return [CARD_NAMES.index(struct["card"])]
+    """Returns the actions of a dict as :func:`action_struct` makes it.
+
+    Raises:
+        IllegalAction: it is no such dict.
+    """
+    name = struct.get("card") if len(struct) == 1 else None
+    if not isinstance(name, str) or name not in CARD_NAMES:
+        raise IllegalAction(f"{struct!r} is no action of elfern; write {{'card': 'CA'}}")
+    return [CARD_NAMES.index(name)]
 
 
 def _names(mask: int) -> list[str]:
