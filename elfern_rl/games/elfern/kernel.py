@@ -80,16 +80,18 @@ def trump_suit(row: Row) -> int:
 
 
 @kernel
-def legal(row: Row, rules: Rules, player: int) -> int:
-    """Returns the mask of the cards that ``player``, on move, may play."""
-    hand = get(row, HAND + player)
-    led = get(row, LED) - 1
-    if led < 0 or talon_size(row, rules) > 0:
-        return hand
-    trump = trump_suit(row)
+def obliged(hand: int, led: int, trump: int, must_head: int) -> int:
+    """Returns what may be played from ``hand`` in phase two, second to the card ``led``.
+
+    Args:
+        hand: mask of the cards held.
+        led: id of the card led.
+        trump: the trump suit, 0..3, or -1.
+        must_head: whether the led card must be beaten if possible (Meyers 1906).
+    """
     follow = hand & suit_mask(led >> 3)
     if follow:
-        if rules[MUST_HEAD]:
+        if must_head:
             above = follow & higher_in_suit(led)
             if above:
                 return above
@@ -100,6 +102,16 @@ def legal(row: Row, rules: Rules, player: int) -> int:
         if trumps:
             return trumps
     return hand
+
+
+@kernel
+def legal(row: Row, rules: Rules, player: int) -> int:
+    """Returns the mask of the cards that ``player``, on move, may play."""
+    hand = get(row, HAND + player)
+    led = get(row, LED) - 1
+    if led < 0 or talon_size(row, rules) > 0:
+        return hand
+    return obliged(hand, led, trump_suit(row), rules[MUST_HEAD])
 
 
 @kernel
