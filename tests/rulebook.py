@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -28,7 +29,7 @@ CHANCE = -1
 TERMINAL = -4
 
 
-class Refused(ValueError):  # noqa: N818 - the word the rules use
+class Refused(ValueError):
     """An option, an action or a deck that the rules do not allow."""
 
 
@@ -127,6 +128,26 @@ class Options:
         )
 
 
+def random_options(rng: random.Random) -> Options:
+    """Options drawn at random from all that are allowed; every fourth time the full pack."""
+    while True:
+        full = rng.random() < 0.25
+        suits = 4 if full else rng.randint(1, 4)
+        ranks = list(RANK_LETTERS) if full else rng.sample(RANK_LETTERS, rng.randint(1, 8))
+        rng.shuffle(ranks)
+        try:
+            return Options(
+                hand_size=rng.randint(1, suits * len(ranks) // 2 or 1),
+                trump=rng.random() < 0.5,
+                must_head=rng.random() < 0.5,
+                scoring=rng.choice(SCORINGS),
+                suits=suits,
+                ranks="".join(ranks),
+            )
+        except Refused:
+            continue
+
+
 def allowed(**options: object) -> bool:
     """Whether the rules allow these options."""
     try:
@@ -222,6 +243,7 @@ class State:
     hands: list[set[int]] = field(default_factory=lambda: [set(), set()])
     # The talon's hidden cards; before the deal, the pack.
     face_down: set[int] = field(default_factory=set)
+    dealt: int = 0  # cards dealt into the hands
     turned: int | None = None  # the card turned up, also after it was drawn
     turned_on_table: bool = False
     table: list[int] = field(default_factory=list)
@@ -241,10 +263,9 @@ class State:
     @property
     def dealing_to(self) -> int | None:
         """Who gets the next card of the deal; None when both hands are dealt."""
-        dealt = sum(who == CHANCE for who, _ in self.steps)
-        if dealt < self.options.hand_size:
+        if self.dealt < self.options.hand_size:
             return 0
-        if dealt < 2 * self.options.hand_size:
+        if self.dealt < 2 * self.options.hand_size:
             return 1
         return None
 
@@ -343,6 +364,7 @@ class State:
         if getter is not None:
             self.face_down.remove(action)
             self.hands[getter].add(action)
+            self.dealt += 1
         elif self.to_turn:
             self.face_down.remove(action)
             self.turned = action
@@ -377,6 +399,7 @@ class State:
             self.options,
             [set(hand) for hand in self.hands],
             set(self.face_down),
+            self.dealt,
             self.turned,
             self.turned_on_table,
             list(self.table),
