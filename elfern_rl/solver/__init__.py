@@ -1,0 +1,1 @@
+"""Exact answers: the complete endgame table and the double-dummy solver."""
