@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import permutations
 
 import numpy as np
+import pyspiel
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,12 +18,14 @@ from rulebook import (
     TERMINAL,
     Deal,
     Options,
+    Trick,
     cards,
     is_honour,
     worlds,
 )
 from scipy.stats import chi2
 
+import elfern_rl  # noqa: F401 - registers the games with OpenSpiel
 from elfern_rl.games import engine, row
 from elfern_rl.games.elfern import kernel as elfern
 from elfern_rl.rng import make_rng
@@ -79,6 +83,17 @@ def set_up(options: Options, deck: list[int], plays: list[int]) -> Kernel:
     for action in plays:
         kernel.play(action)
     return kernel
+
+
+def spiel_state(options: Options, deck: list[int], plays: list[int]) -> pyspiel.State:
+    """The same position in the OpenSpiel game."""
+    deal = Deal(options, deck)
+    for action in plays:
+        deal.play(action)
+    state = pyspiel.load_game(options.game_string()).new_initial_state()
+    for _, action in deal.state.steps:
+        state.apply_action(action)
+    return state
 
 
 def on_the_table(kernel: Kernel) -> int:
@@ -202,6 +217,28 @@ def test_hidden_cards_never_change_a_view(
     assert view.tobytes() == changed_view.tobytes()
     assert kernel.features(view).tobytes() == kernel.features(changed_view).tobytes()
     assert np.isfinite(kernel.features(view)).all()
+    one, two = (
+        spiel_state(options, order, plays) for order in (deck, [exchange.get(c, c) for c in deck])
+    )
+    assert one.information_state_string(player) == two.information_state_string(player)
+    assert one.information_state_tensor(player) == two.information_state_tensor(player)
+    assert one.observation_string(player) == two.observation_string(player)
+    assert one.observation_tensor(player) == two.observation_tensor(player)
+    # What all may see, and what somebody who sees no hand may see.
+    for recall in (False, True):
+        public = one.get_game().make_py_observer(
+            pyspiel.IIGObservationType(
+                public_info=True,
+                perfect_recall=recall,
+                private_info=pyspiel.PrivateInfoType.NONE,
+            )
+        )
+        texts, tensors = set(), set()
+        for state in (one, two):
+            public.set_from(state, player)
+            texts.add(public.string_from(state, player))
+            tensors.add(public.tensor.tobytes())
+        assert (len(texts), len(tensors)) == (1, 1)
 
 
 @many
@@ -291,7 +328,7 @@ def test_a_determinised_deal_fits_the_view_and_can_be_played_out(
     assert sum(full.honours()) == options.num_honours
 
 
-def replay(position: tuple[Options, list[int], list[int]]) -> list:
+def replay(position: tuple[Options, list[int], list[int]]) -> list[Trick]:
     options, deck, plays = position
     deal = Deal(options, deck)
     for action in plays:
@@ -318,6 +355,29 @@ def test_a_resampled_history_is_one_that_fits_the_view(
         again.apply(action)
     assert again.current_player == kernel.current_player
     assert again.view(player).tobytes() == view.tobytes()
+
+
+@many
+@given(options(), st.integers(0, 70), st.randoms(use_true_random=False))
+def test_resampling_keeps_the_information_state_between_draws_too(
+    options: Options, steps: int, rng: random.Random
+) -> None:
+    """Through the OpenSpiel game, at player and chance nodes after the deal, for both players."""
+    state = pyspiel.load_game(options.game_string()).new_initial_state()
+    dealt = 2 * options.hand_size + options.trump
+    for _ in range(dealt + steps):
+        if state.is_terminal():
+            break
+        state.apply_action(rng.choice(state.legal_actions()))
+    for player in (0, 1):
+        other = state.resample_from_infostate(player, rng.random)
+        assert other.current_player() == state.current_player()
+        assert len(other.history()) == len(state.history())
+        assert other.information_state_string(player) == state.information_state_string(player)
+        assert other.information_state_tensor(player) == state.information_state_tensor(player)
+        assert other.view(player) == state.view(player)
+        if state.current_player() == player:
+            assert other.legal_actions() == state.legal_actions()
 
 
 def uniform(counts: Counter, outcomes: int) -> None:
@@ -405,8 +465,6 @@ def test_resampling_is_uniform_over_histories(
 
 
 def orders(face_down: set[int]) -> list[tuple[int, ...]]:
-    from itertools import permutations
-
     return list(permutations(sorted(face_down)))
 
 

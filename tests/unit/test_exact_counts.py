@@ -149,14 +149,18 @@ def test_what_is_shown_is_exactly_what_is_known(options: Options) -> None:
     # By player and face: what is shown for a knowledge, and the knowledge for what is shown.
     shown: dict[tuple[int, str], dict[object, object]] = {}
     known: dict[tuple[int, str], dict[object, object]] = {}
+    observed: dict[object, object] = {}
     histories = 0
     for plain, spiel, kernel in together(options):
         histories += 1
         for player in (0, 1):
             knowledge = plain.knowledge(player)
+            # No recall is asked of an observation, but it must not leak either.
+            seen = (spiel.observation_string(player), tuple(spiel.observation_tensor(player)))
+            assert observed.setdefault(knowledge, seen) == seen, "observation leaks"
             faces = {
                 "string": spiel.information_state_string(player),
-                "tensor": bytes(memoryview(_float32(spiel.information_state_tensor(player)))),
+                "tensor": tuple(spiel.information_state_tensor(player)),
                 "view": kernel.view(player).tobytes(),
             }
             for face, value in faces.items():
@@ -165,9 +169,3 @@ def test_what_is_shown_is_exactly_what_is_known(options: Options) -> None:
                 assert forwards.setdefault(knowledge, value) == value, f"{face} leaks"
                 assert backwards.setdefault(value, knowledge) == knowledge, f"{face} forgets"
     assert histories > math.comb(len(options.pack), options.hand_size)
-
-
-def _float32(values: list[float]) -> bytes:
-    import struct
-
-    return struct.pack(f"{len(values)}f", *values)
