@@ -18,6 +18,8 @@ __all__ = ["Estimate", "Tally", "estimate_mean", "pair_scores", "seat_means", "t
 
 LEVEL = 0.95
 RESAMPLES = 10_000
+FEW = 10
+"""Below this sample size the bootstrap is too narrow."""
 SCHNEIDER_SHARE = 0.75
 """A deal is won schneider with this share of all card points (Elfern: 15 of 20 honours)."""
 
@@ -42,7 +44,8 @@ def estimate_mean(values: NDArray[np.float64], seed: int) -> Estimate:
     The interval is the percentile bootstrap of 10,000 resamples, with the percentiles moved out for
     small samples so that it is as wide as Student's t would have it (the "expanded percentile
     interval" of Hesterberg, "What Teachers Should Know About the Bootstrap", 2015); from some
-    hundred values on this changes nothing that is visible.
+    hundred values on this changes nothing that is visible.  Below ten values no resample reaches
+    far enough, and Student's interval itself is given.
 
     Args:
         values: float64[n], n >= 1.
@@ -58,6 +61,9 @@ def estimate_mean(values: NDArray[np.float64], seed: int) -> Estimate:
     if n == 1:
         return Estimate(mean, None, None, None, 1)
     standard_error = float(np.std(values, ddof=1) / np.sqrt(n))
+    if n < FEW:
+        half = -_student(n) * standard_error
+        return Estimate(mean, mean - half, mean + half, standard_error, n)
     # Game points take few different values, so a resample is one draw of how often each occurs.
     # The distribution is the same as that of drawing n values, at a small part of the time.
     distinct, counts = np.unique(values, return_counts=True)
@@ -73,10 +79,16 @@ def estimate_mean(values: NDArray[np.float64], seed: int) -> Estimate:
 
 def _tail(n: int) -> float:
     """Returns the percentile (as a share) that the lower end of an interval is taken from."""
-    from scipy.stats import norm, t
+    from scipy.stats import norm
 
-    quantile = t.ppf((1 - LEVEL) / 2, n - 1) * np.sqrt(n / (n - 1))
-    return float(norm.cdf(quantile))
+    return float(norm.cdf(_student(n) * np.sqrt(n / (n - 1))))
+
+
+def _student(n: int) -> float:
+    """Returns the lower quantile of Student's t for a sample of n."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 - LEVEL) / 2, n - 1))
 
 
 def pair_scores(

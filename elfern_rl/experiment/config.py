@@ -314,7 +314,7 @@ def _explain(model: type[BaseModel], error: ErrorDetails) -> tuple[Location, str
     message = error["msg"].replace("Input should be", "must be")
     if kind == "literal_error":
         words = re.findall(r"'([^']*)'", str(context.get("expected", "")))
-        near = difflib.get_close_matches(str(value), words, n=1)
+        near = difflib.get_close_matches(str(value), words, n=1, cutoff=0.7)
         return location, f"{message}, not {value!r}" + (
             f"; did you mean '{near[0]}'?" if near else ""
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -35,13 +36,13 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
 
     config = cast(Config, config)
     game = parse_game(config.game)
-    evaluate = _Evaluation(config)
     found = ppo.train(
         config.ppo,
         game,
         folder.path,
         seed=config.seed,
-        evaluate=evaluate,
+        evaluate=_Evaluation(config),
+        progress=sys.stderr.isatty(),
         commit=folder.environment["commit"],
     )
     timing = {key: found.pop(key) for key in ("seconds", "samples_per_second")}

@@ -1,0 +1,160 @@
+"""Kind ``train``: the learner in a run folder, measured against the heuristic."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elfern_rl import cli
+from elfern_rl.arena.duplicate import pair_seatings, play_deals
+from elfern_rl.arena.statistics import pair_scores
+from elfern_rl.experiment.runfolder import Status, read_status
+from elfern_rl.experiment.runner import load
+from elfern_rl.games.options import parse_game
+from elfern_rl.registry import make_agent
+
+ROOT = Path(__file__).resolve().parents[2]
+GAME = "elfern(hand_size=2,suits=2,ranks=AK97)"
+CONFIG = f"""\
+kind: train
+description: for the tests
+game: {GAME}
+seed: 3
+ppo:
+  samples: 6000
+  num_envs: 64
+  steps: 10
+  width: 16
+  depth: 1
+  minibatch: 256
+  threads: 1
+  checkpoint_every: 2
+  evaluate_every: 4
+  evaluate_pairs: 40
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "learn.yaml").write_text(CONFIG)
+    return tmp_path
+
+
+def weights(folder):
+    return max(Path(folder).rglob("checkpoints/*.safetensors")).read_bytes()
+
+
+def test_a_training_run_from_end_to_end_and_its_network_in_a_tournament(here, capsys):
+    assert cli.main(["run", "learn.yaml"]) == 0
+    text = capsys.readouterr().out
+    folder = here / "runs" / "learn"
+    found = json.loads((folder / "results.json").read_text())
+    assert found["kind"] == "train"
+    assert found["samples"] >= 6000
+    assert (folder / found["checkpoint"]).is_file()
+    score = found["evaluation"]
+    assert score["pairs"] == 40
+    assert score["low"] <= score["points"] <= score["high"]
+    assert f"Against heuristic: {score['points']:+.3f} game points a deal" in text
+    assert "40 duplicate pairs" in text
+    assert "seconds" not in found  # times are not results
+    assert json.loads((folder / "timing.json").read_text())["seconds"] > 0
+    assert "`elfern run learn.yaml`" in (folder / "report.md").read_text()
+
+    # What the progress showed is what the finished network scores on those deals.
+    game = parse_game(GAME)
+    agents = [
+        make_agent("neural:mode=sample,checkpoint=runs/learn", game),
+        make_agent("heuristic", game),
+    ]
+    played = play_deals(agents, game, pair_seatings(0, 1, 2), range(40), seed=3)
+    mean = pair_scores(played.points, pair_seatings(0, 1, 2), 0).mean()
+    assert mean == pytest.approx(score["points"])
+
+    assert cli.main(["run", "learn.yaml"]) == 0
+    assert "finished before in " in capsys.readouterr().out
+
+    (here / "field.yaml").write_text(
+        f"kind: tournament\ngame: {GAME}\npairs: 20\nchunk: 5\n"
+        "agents: [random, {name: net, spec: 'neural:checkpoint=runs/learn'}]\n"
+    )
+    assert cli.main(["run", "field.yaml", "out=one"]) == 0
+    assert cli.main(["run", "field.yaml", "out=two", "workers=2", "chunk=5"]) == 0
+    assert Path("one/results.json").read_bytes() == Path("two/results.json").read_bytes()
+    agents = json.loads(Path("one/results.json").read_text())["agents"]
+    assert [agent["sha256"] is None for agent in agents] == [True, False]
+
+    # The checkpoint is of another game: one line, nothing written.
+    capsys.readouterr()
+    assert cli.main(["run", "field.yaml", "out=three", "game=elfern"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("InvalidCheckpoint: field.yaml: agents[1]: ")
+    assert error.count("\n") == 1
+    assert not Path("three").exists()
+
+    # It is cut short: the same.
+    file = folder / found["checkpoint"]
+    file.write_bytes(file.read_bytes()[:-50])
+    assert cli.main(["run", "field.yaml", "out=three"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("InvalidCheckpoint: field.yaml: agents[1]: ")
+    assert error.count("\n") == 1
+    assert not Path("three").exists()
+
+
+def test_no_evaluation_is_no_evaluation(here, capsys):
+    words = ["run", "learn.yaml", "ppo.evaluate_pairs=0", "ppo.samples=640"]
+    assert cli.main(words) == 0
+    assert json.loads(Path("runs/learn/results.json").read_text())["evaluation"] is None
+    assert "Against" not in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_training_ends_with_the_same_weights_and_results(here, capsys, number):
+    long = ["ppo.samples=60000"]
+    assert cli.main(["run", "learn.yaml", "out=whole", *long]) == 0
+    code = "import sys; from elfern_rl.cli import main; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "run", "learn.yaml", "out=stopped", *long],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    end = time.monotonic() + 120
+    while not (here / "stopped" / "resume.safetensors").exists() and time.monotonic() < end:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    process.send_signal(number)
+    error = process.communicate(timeout=60)[1]
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert error.strip() == "interrupted: continue with the same command"
+    assert read_status(here / "stopped") is Status.INTERRUPTED
+    capsys.readouterr()
+    assert cli.main(["run", "learn.yaml", "out=stopped", *long]) == 0
+    assert capsys.readouterr().out.startswith("continuing the run in stopped\n")
+    assert weights("whole") == weights("stopped")
+    assert Path("whole/results.json").read_bytes() == Path("stopped/results.json").read_bytes()
+
+
+def test_evaluation_is_the_same_each_time(here):
+    module = load("learn.yaml").module
+    config = load("learn.yaml").config
+    evaluate = module._Evaluation(config)
+    policy = make_agent("random", config.game)
+    first = evaluate(policy)
+    assert first == evaluate(policy)
+    assert first["points"] < 0
+    assert 0 < first["win_rate"] < 0.5
+    assert np.isfinite(list(first.values())).all()
