@@ -486,13 +486,13 @@ def heaps(state: State, player: int) -> dict[object, set[int]]:
     return hidden
 
 
-def with_heaps(
+def history_with_heaps(
     state: State, player: int, hidden: dict[object, set[int]], taken: Iterable[int] | None
-) -> State:
-    """The history with the same public events but the hidden cards lying as in `hidden`.
+) -> tuple[list[int], list[int]]:
+    """A deck and actions with the same public events but the hidden cards lying as in `hidden`.
 
     `taken` are the two cards that the soloist found in the skat, if that was another player.
-    Raises `Refused` if some player would not have been allowed to play as he did.
+    Whether all of it was allowed is not asked here.
     """
     options = state.options
     full = [set(hidden.get(p, state.hands[p])) for p in range(options.players)]
@@ -513,8 +513,17 @@ def with_heaps(
     if state.discards:
         first = next(i for i, a in enumerate(actions) if a < PASS)
         actions[first : first + len(discards)] = discards
-    deck = [c for hand in full for c in sorted(hand)] + sorted(skat)
-    return replayed(options, deck, actions)
+    return [c for hand in full for c in sorted(hand)] + sorted(skat), actions
+
+
+def with_heaps(
+    state: State, player: int, hidden: dict[object, set[int]], taken: Iterable[int] | None
+) -> State:
+    """The state after that history.
+
+    Raises `Refused` if some player would not have been allowed to act as he did.
+    """
+    return replayed(state.options, *history_with_heaps(state, player, hidden, taken))
 
 
 def splits(ids: Sequence[int], sizes: Sequence[int]) -> Iterator[list[set[int]]]:
