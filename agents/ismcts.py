@@ -13,6 +13,7 @@ from elfern_rl.games.habits import habit_flags
 from elfern_rl.games.options import GameOptions
 from elfern_rl.search.ismcts import search_batch
 from elfern_rl.search.rollouts import RANDOM
+from elfern_rl.solver.exact import no_table, table_for
 
 
 class IsmctsOptions(AgentOptions):
@@ -22,6 +23,9 @@ class IsmctsOptions(AgentOptions):
     exploration: float = Field(0.7, ge=0, description="weight of the exploration term")
     rollout: Literal["heuristic", "random"] = Field(
         "heuristic", description="who plays a sampled deal to its end"
+    )
+    exact: bool = Field(
+        True, description="whether Elfern's phase two comes from the endgame table"
     )
 
 
@@ -38,6 +42,7 @@ class Ismcts(Agent):
         super().__init__(options, agent_options, seed)
         heuristic = self.agent_options.rollout == "heuristic"
         self._flags = habit_flags(options.short_name) if heuristic else RANDOM
+        self._table = table_for(options) if self.agent_options.exact else no_table()
 
     def search(
         self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]
@@ -53,6 +58,7 @@ class Ismcts(Agent):
         search_batch(
             np.ascontiguousarray(views),
             self.options.rules,
+            self._table,
             self.agent_options.iterations,
             self.agent_options.exploration,
             self._flags,

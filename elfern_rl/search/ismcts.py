@@ -24,6 +24,8 @@ from elfern_rl.games.row import Row, Rules
 from elfern_rl.jit import kernel
 from elfern_rl.rng import Rng
 from elfern_rl.search.rollouts import rollout
+from elfern_rl.solver.endgame import EndgameTable
+from elfern_rl.solver.exact import exact_action, exact_returns
 
 __all__ = ["search", "search_batch"]
 
@@ -55,6 +57,7 @@ def _select(
 def search(
     view: Row,
     rules: Rules,
+    table: EndgameTable,
     iterations: int,
     exploration: float,
     flags: int,
@@ -68,6 +71,7 @@ def search(
     Args:
         view: uint32[ROW_WORDS], the view of the player to move.
         rules: int64[RULES_WORDS].
+        table: positions whose value is known; the tree and the roll-outs end there.
         iterations: how many deals to sample.
         exploration: factor of the exploration term, for returns scaled to [-1, 1].
         flags: roll-out policy, see :func:`elfern_rl.search.rollouts.rollout`.
@@ -92,6 +96,7 @@ def search(
         engine.determinise(view, rules, rng, row, deck)
         node = 0
         depth = 0
+        settled = False
         player = engine.current_player(row)
         while player >= 0:
             mask = engine.legal_mask(row)
@@ -116,10 +121,11 @@ def search(
             depth += 1
             engine.play(row, rules, deck, action)
             player = engine.current_player(row)
-            if new:
-                rollout(row, rules, deck, flags, rng)
+            settled = exact_returns(table, row, rules, points)
+            if settled or new:
                 break
-        engine.returns(row, rules, points)
+        if not settled:
+            rollout(row, rules, deck, table, flags, rng, points)
         for i in range(depth):
             visits[path[i]] += 1
             total[path[i]] += points[movers[i]] * scale
@@ -136,6 +142,7 @@ def search(
 def search_batch(
     views: NDArray[np.uint32],
     rules: Rules,
+    table: EndgameTable,
     iterations: int,
     exploration: float,
     flags: int,
@@ -146,11 +153,13 @@ def search_batch(
 ) -> None:
     """Searches B positions, each with its own seed; see :func:`search`.
 
-    A forced move is not searched: it gets one visit and the value 0.
+    A forced move is not searched, nor is a position that the table knows: the move gets one visit
+    and the value 0.
 
     Args:
         views: uint32[B, ROW_WORDS].
         rules: int64[RULES_WORDS].
+        table: see :func:`search`.
         iterations: see :func:`search`.
         exploration: see :func:`search`.
         flags: see :func:`search`.
@@ -162,15 +171,17 @@ def search_batch(
     rng = np.zeros(1, np.uint64)
     for i in range(views.shape[0]):
         mask = engine.legal_mask(views[i])
-        if popcount(mask) == 1:
+        known = lowest(mask) if popcount(mask) == 1 else exact_action(table, views[i], rules)
+        if known >= 0:
             root_visits[i, :] = 0
             root_values[i, :] = 0.0
-            root_visits[i, lowest(mask)] = 1
+            root_visits[i, known] = 1
             continue
         rng[0] = seeds[i]
         search(
             views[i],
             rules,
+            table,
             iterations,
             exploration,
             flags,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from elfern_rl.bits import random_bit
 from elfern_rl.games import engine
 from elfern_rl.games.row import Deck, Row, Rules
 from elfern_rl.jit import kernel
 from elfern_rl.rng import Rng
+from elfern_rl.solver.endgame import EndgameTable
+from elfern_rl.solver.exact import exact_returns
 
 __all__ = ["RANDOM", "rollout"]
 
@@ -15,21 +20,34 @@ RANDOM = -1
 
 
 @kernel
-def rollout(row: Row, rules: Rules, deck: Deck, flags: int, rng: Rng) -> None:
-    """Plays a deal to its end.
+def rollout(
+    row: Row,
+    rules: Rules,
+    deck: Deck,
+    table: EndgameTable,
+    flags: int,
+    rng: Rng,
+    points: NDArray[np.float64],
+) -> None:
+    """Plays a deal to its end, or to a position whose value is known, and writes what it pays.
 
     Args:
         row: uint32[ROW_WORDS], a full row; advanced.
         rules: int64[RULES_WORDS].
         deck: uint8[DECK], the cards still to be drawn at their places.
+        table: positions whose value is known.
         flags: the habits of the heuristic that plays for everybody, or ``RANDOM``.
         rng: uint64[1], advanced.
+        points: float64[MAX_PLAYERS], written: game points of each player.
     """
     player = engine.current_player(row)
     while player >= 0:
+        if exact_returns(table, row, rules, points):
+            return
         if flags == RANDOM:
             action = random_bit(engine.legal_mask(row), rng)
         else:
             action = engine.heuristic(row, rules, player, flags, rng)
         engine.play(row, rules, deck, action)
         player = engine.current_player(row)
+    engine.returns(row, rules, points)

@@ -1,0 +1,78 @@
+"""Exact values for search: what a position pays where the project knows it completely.
+
+Search calls these functions for every game; where there is no table they say so at once.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elfern_rl.bits import lowest, popcount
+from elfern_rl.games.elfern.kernel import HONOURS, SCORING, game_points, honours_of
+from elfern_rl.games.elfern.options import ElfernOptions
+from elfern_rl.games.options import GameOptions
+from elfern_rl.games.row import GAME, Row, Rules, current_player
+from elfern_rl.jit import kernel
+from elfern_rl.solver.endgame import EndgameTable, endgame_table, optimal_cards, table_covers
+from elfern_rl.solver.patterns import make_numbering
+
+__all__ = ["exact_action", "exact_returns", "no_table", "table_for"]
+
+
+@functools.cache
+def no_table() -> EndgameTable:
+    """Returns a table that covers nothing, for games without one and for switching it off."""
+    return EndgameTable(make_numbering(1, 1, 0, False, 0), np.zeros(1, dtype=np.uint8), 0, 0, 0)
+
+
+def table_for(options: GameOptions) -> EndgameTable:
+    """Returns the game's endgame table, or :func:`no_table` for a game that has none."""
+    return endgame_table(options) if isinstance(options, ElfernOptions) else no_table()
+
+
+@kernel
+def is_exact(table: EndgameTable, row: Row, rules: Rules) -> bool:
+    """Tells whether the table knows the position of a row or of its mover's view."""
+    return table.most > 0 and rules[GAME] == 0 and table_covers(table, row, rules)
+
+
+@kernel
+def exact_returns(
+    table: EndgameTable, row: Row, rules: Rules, points: NDArray[np.float64]
+) -> bool:
+    """Writes the game points under best play by all, if the position is known.
+
+    Args:
+        table: from :func:`table_for`.
+        row: uint32[ROW_WORDS], a full row.
+        rules: int64[RULES_WORDS].
+        points: float64[MAX_PLAYERS], written if the result is true.
+
+    Returns:
+        Whether the position is known.
+    """
+    if not is_exact(table, row, rules):
+        return False
+    player = current_player(row)
+    values = np.empty(32, np.int64)
+    best = optimal_cards(table, row, rules, values)
+    own = honours_of(row, rules, player) + values[lowest(best)]
+    worth = game_points(own, popcount(rules[HONOURS]), rules[SCORING])
+    points[player] = worth
+    points[1 - player] = -worth
+    return True
+
+
+@kernel
+def exact_action(table: EndgameTable, view: Row, rules: Rules) -> int:
+    """Returns an optimal card of the mover's view, or -1 if the position is not known.
+
+    Of several the one with the most honours is taken, then the lowest id.
+    """
+    if not is_exact(table, view, rules):
+        return np.int64(-1)
+    values = np.empty(32, np.int64)
+    return lowest(optimal_cards(table, view, rules, values))
