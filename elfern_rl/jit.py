@@ -1,4 +1,4 @@
-"""``@kernel``: Numba's ``njit`` with a cache on disk that is never stale and always writable.
+"""``@kernel``, ``@leaf``: Numba's ``njit`` with a cache that is never stale and always writable.
 
 Numba keys a cached function by the source file it stands in, so a change to a function that it
 *calls* in another module goes unnoticed and old machine code runs on.  Here the cache folder itself
@@ -35,8 +35,9 @@ from typing import Any, TypeVar, overload
 import llvmlite
 import numba
 from numba.core.caching import IndexDataCacheFile
+from numba.core.options import DefaultOptions
 
-__all__ = ["cache_folder", "kernel", "source_hash"]
+__all__ = ["cache_folder", "kernel", "leaf", "source_hash"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -80,6 +81,34 @@ def kernel(func: Any = None, /, **options: Any) -> Any:
     if func is None:
         return functools.partial(_compile, options=options)
     return _compile(func, options)
+
+
+@overload
+def leaf(func: _F, /) -> _F: ...
+
+
+@overload
+def leaf(**options: Any) -> Callable[[_F], _F]: ...
+
+
+def leaf(func: Any = None, /, **options: Any) -> Any:
+    """A :func:`kernel` for inner loops: it makes no arrays, and is inlined where it is called.
+
+    Numba counts the references to every array that a function is given or slices, by atomic
+    operations that cost more than a whole move of a card game.  A leaf borrows its arrays from its
+    caller, who keeps them alive, and counts nothing.  So it must not return an array, nor call what
+    does, and Numba refuses to compile one that makes any ("NRT required but not enabled", "No
+    implementation of function zeros").
+
+    Large functions say ``@leaf(forceinline=False)``: inlining them costs time to compile and gains
+    nothing.
+
+    Raises:
+        TypeError: the function is a closure, see :func:`kernel`.
+    """
+    # Numba calls its own helpers so, but the option has no public name: do without if it goes.
+    borrows = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+    return kernel(func, **{**borrows, "forceinline": True, **options})
 
 
 def _compile(func: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 import pytest
 
 from elfern_rl import jit
@@ -252,6 +253,38 @@ def test_sweeping_spares_a_folder_that_may_be_in_use(tmp_path: Path) -> None:
         (tmp_path / f"numba-{i}").mkdir()
     jit._sweep(tmp_path / "numba-0")
     assert len(list(tmp_path.iterdir())) == 9
+
+
+@jit.leaf(cache=False)
+def _second_half(a: Any) -> Any:
+    total = 0
+    for x in a[len(a) // 2 :]:
+        total += x
+    return total
+
+
+@jit.leaf(cache=False)
+def _makes_an_array(n: int) -> Any:
+    return np.zeros(n).sum()
+
+
+@jit.leaf(cache=False)
+def _returns_a_slice(a: Any) -> Any:
+    return a[1:]
+
+
+def test_a_leaf_counts_no_references() -> None:
+    rows = np.arange(12).reshape(3, 4)
+    assert [_second_half(row) for row in rows] == [5, 13, 21]
+    code = _second_half.inspect_llvm(_second_half.signatures[0])
+    assert "NRT_incref" not in code
+    assert "alwaysinline" in code
+
+
+@pytest.mark.parametrize(("leaf", "given"), [(_makes_an_array, 3), (_returns_a_slice, np.ones(2))])
+def test_a_leaf_that_would_own_an_array_is_refused(leaf: Any, given: Any) -> None:
+    with pytest.raises(numba.core.errors.NumbaError):
+        leaf(given)
 
 
 RACE = """
