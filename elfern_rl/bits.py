@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from elfern_rl.jit import kernel
 from elfern_rl.rng import Rng, below
 
-__all__ = ["lowest", "popcount", "random_bit", "select"]
+__all__ = ["highest", "lowest", "popcount", "random_bit", "select"]
 
 
 @intrinsic
@@ -34,6 +34,14 @@ def _cttz(typingctx: Any, x: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
+@intrinsic
+def _ctlz(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), codegen
+
+
 @kernel
 def popcount(mask: int) -> int:
     """Returns how many bits are set."""
@@ -44,6 +52,12 @@ def popcount(mask: int) -> int:
 def lowest(mask: int) -> int:
     """Returns the index of the lowest set bit; 64 for an empty mask."""
     return _cttz(mask)  # type: ignore[no-any-return]
+
+
+@kernel
+def highest(mask: int) -> int:
+    """Returns the index of the highest set bit; -1 for an empty mask."""
+    return 63 - _ctlz(mask)  # type: ignore[no-any-return]
 
 
 @kernel

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elfern_rl.jit import kernel
 
-__all__ = ["Rng", "below", "make_rng", "next_u64", "stream", "stream_u64", "uniform"]
+__all__ = ["Rng", "below", "below_wide", "make_rng", "next_u64", "stream", "stream_u64", "uniform"]
 
 Rng = NDArray[np.uint64]
 """A generator's state, uint64[1]."""
@@ -53,6 +53,18 @@ def below(rng: Rng, n: int) -> int:
         while (product & _LOW32) < threshold:
             product = (next_u64(rng) >> _S32) * bound
     return np.int64(product >> _S32)
+
+
+@kernel
+def below_wide(rng: Rng, n: int) -> int:
+    """Returns an integer uniform on 0..n-1 (exactly, by rejection), for 0 < n < 2**63."""
+    mask = np.int64(n - 1)
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> shift
+    while True:
+        value = np.int64(next_u64(rng) & np.uint64(mask))
+        if value < n:
+            return value
 
 
 @kernel

@@ -14,7 +14,15 @@ from elfern_rl.cards import CARD_NAMES, cards_of, mask_of, names_of, pretty
 from elfern_rl.errors import IllegalAction
 from elfern_rl.games.elfern import kernel
 from elfern_rl.games.elfern.options import ElfernOptions
-from elfern_rl.games.row import DRAWS, HAND, PLAYED, PLAYS, TERMINAL, VIEWER, WON, Row
+from elfern_rl.games.face_parts import (
+    leaders_of,
+    log_of,
+    name_list,
+    plays_of,
+    set_mask,
+    tricks_string,
+)
+from elfern_rl.games.row import DRAWS, HAND, PLAYED, TERMINAL, VIEWER, WON, Row
 
 __all__ = [
     "action_string",
@@ -26,7 +34,6 @@ __all__ = [
     "own_draws",
     "plays_of",
     "private_string",
-    "public_history",
     "set_observation",
     "state_string",
     "state_struct",
@@ -45,34 +52,14 @@ _STAGES = (
 )
 
 
-def _log(row: Row, start: int, n: int) -> list[int]:
-    return [byte - 1 for byte in row[start : start + 8].astype("<u4").tobytes()[:n]]
-
-
-def plays_of(row: Row) -> list[int]:
-    """Returns the cards played, in order."""
-    return _log(row, PLAYS, int(row[kernel.NUM_PLAYS]))
-
-
 def draws_of(row: Row) -> list[int]:
     """Returns the cards drawn, in order; -1 for one that the row's viewer has not seen."""
-    return _log(row, DRAWS, int(row[kernel.NUM_DRAWS]))
-
-
-def _winners(row: Row, plays: list[int]) -> list[int]:
-    won = int(row[WON])
-    return [0 if won >> card & 1 else 1 for card in plays[0 : len(plays) // 2 * 2 : 2]]
-
-
-def _leaders(row: Row, plays: list[int]) -> list[int]:
-    """Returns who led to each trick, the open one included; forehand leads to the first."""
-    return [0, *_winners(row, plays)][: (len(plays) + 1) // 2]
+    return log_of(row, DRAWS, int(row[kernel.NUM_DRAWS]))
 
 
 def own_draws(row: Row, player: int) -> list[int]:
     """Returns the cards that ``player`` drew, in order, from a full row or his own view."""
-    plays = plays_of(row)
-    winners = _winners(row, plays)
+    winners = [0 if int(row[WON]) >> card & 1 else 1 for card in plays_of(row)[::2]]
     return [
         card
         for i, card in enumerate(draws_of(row))
@@ -88,16 +75,6 @@ def dealt_hand(row: Row, player: int) -> int:
 
 def _turned(row: Row) -> int:
     return int(row[kernel.TURNED]) - 1
-
-
-def public_history(row: Row) -> str:
-    """Returns the plays in order: ``0:CA-C7 0:SK-ST 1:H8``, each trick with its leader."""
-    plays = plays_of(row)
-    tricks = []
-    for k, leader in enumerate(_leaders(row, plays)):
-        pair = plays[2 * k : 2 * k + 2]
-        tricks.append(f"{leader}:" + "-".join(CARD_NAMES[card] for card in pair))
-    return " ".join(tricks)
 
 
 def private_string(view: Row) -> str:
@@ -136,7 +113,7 @@ def observation_string(
         if recall:
             # The talon's size tells the moments before and after the opponent's draw apart.
             parts.append(
-                f"tricks [{public_history(row)}]{_turned_string(row)}"
+                f"tricks [{tricks_string(row, 2)}]{_turned_string(row)}"
                 f" talon {kernel.talon_size(row, options.rules)}"
             )
         else:
@@ -190,10 +167,6 @@ def observation_pieces(
     return pieces
 
 
-def _set_mask(target: NDArray[np.float32], mask: int) -> None:
-    target[cards_of(mask)] = 1.0
-
-
 def set_observation(
     parts: dict[str, NDArray[np.float32]],
     row: Row,
@@ -207,9 +180,9 @@ def set_observation(
     for i, view in enumerate(views):
         seat = int(view[VIEWER]) - 1
         if "hand" in parts:
-            _set_mask(parts["hand"][i], int(view[HAND + seat]))
+            set_mask(parts["hand"][i], int(view[HAND + seat]))
         else:
-            _set_mask(parts["dealt_hand"][i], dealt_hand(view, seat))
+            set_mask(parts["dealt_hand"][i], dealt_hand(view, seat))
             for j, card in enumerate(own_draws(view, seat)):
                 parts["draws"][i, j, card] = 1.0
     if "turned_up" not in parts:
@@ -218,7 +191,7 @@ def set_observation(
         parts["turned_up"][_turned(row)] = 1.0
     parts["talon"][0] = kernel.talon_size(row, options.rules) / options.pack_size
     plays = plays_of(row)
-    leaders = _leaders(row, plays)
+    leaders = leaders_of(row, plays, 2)
     if "plays" in parts:
         for i, card in enumerate(plays):
             parts["plays"][i, card] = 1.0
@@ -233,8 +206,8 @@ def set_observation(
     for i in range(max(full - 2, 0), full):
         parts["last_trick"][leaders[i // 2] ^ (i & 1), plays[i]] = 1.0
     for seat in range(2):
-        _set_mask(parts["played"][seat], int(row[PLAYED + seat]))
-        _set_mask(parts["won"][seat], int(row[WON + seat]))
+        set_mask(parts["played"][seat], int(row[PLAYED + seat]))
+        set_mask(parts["won"][seat], int(row[WON + seat]))
 
 
 def state_string(row: Row, options: ElfernOptions) -> str:
@@ -253,7 +226,7 @@ def state_string(row: Row, options: ElfernOptions) -> str:
         hand = " ".join(pretty(card) for card in cards_of(int(row[HAND + seat])))
         lines.append(f"Player {seat}: {hand}")
     tricks = []
-    leaders = _leaders(row, plays)
+    leaders = leaders_of(row, plays, 2)
     for k in range(len(leaders)):
         text = f"{leaders[k]}: " + " ".join(pretty(card) for card in plays[2 * k : 2 * k + 2])
         if draws[2 * k : 2 * k + 2]:
@@ -295,10 +268,6 @@ def struct_action(struct: dict[str, Any]) -> list[int]:
     return [CARD_NAMES.index(name)]
 
 
-def _names(mask: int) -> list[str]:
-    return [CARD_NAMES[card] for card in cards_of(mask)]
-
-
 def _public_struct(row: Row, options: ElfernOptions) -> dict[str, Any]:
     plays = plays_of(row)
     player = int(row[0]) - 4
@@ -311,8 +280,8 @@ def _public_struct(row: Row, options: ElfernOptions) -> dict[str, Any]:
         "talon_size": int(kernel.talon_size(row, options.rules)),
         "turned_up": CARD_NAMES[turned] if turned >= 0 else "",
         "plays": [CARD_NAMES[card] for card in plays],
-        "leaders": _leaders(row, plays),
-        "won": [_names(int(row[WON + seat])) for seat in range(2)],
+        "leaders": leaders_of(row, plays, 2),
+        "won": [name_list(int(row[WON + seat])) for seat in range(2)],
         "honours": [int(kernel.honours_of(row, options.rules, seat)) for seat in range(2)],
     }
 
@@ -320,8 +289,8 @@ def _public_struct(row: Row, options: ElfernOptions) -> dict[str, Any]:
 def state_struct(row: Row, options: ElfernOptions) -> dict[str, Any]:
     """Returns a full state as plain dicts and lists."""
     struct = _public_struct(row, options)
-    struct["hands"] = [_names(int(row[HAND + seat])) for seat in range(2)]
-    struct["dealt_hands"] = [_names(dealt_hand(row, seat)) for seat in range(2)]
+    struct["hands"] = [name_list(int(row[HAND + seat])) for seat in range(2)]
+    struct["dealt_hands"] = [name_list(dealt_hand(row, seat)) for seat in range(2)]
     struct["draws"] = [CARD_NAMES[card] for card in draws_of(row)]
     return struct
 
@@ -331,7 +300,7 @@ def view_struct(view: Row, options: ElfernOptions) -> dict[str, Any]:
     player = int(view[VIEWER]) - 1
     struct = _public_struct(view, options)
     struct["player"] = player
-    struct["hand"] = _names(int(view[HAND + player]))
-    struct["dealt_hand"] = _names(dealt_hand(view, player))
+    struct["hand"] = name_list(int(view[HAND + player]))
+    struct["dealt_hand"] = name_list(dealt_hand(view, player))
     struct["draws"] = [CARD_NAMES[card] for card in own_draws(view, player)]
     return struct

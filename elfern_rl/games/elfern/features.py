@@ -21,6 +21,7 @@ from elfern_rl.games.elfern.kernel import (
     talon_size,
     trump_suit,
 )
+from elfern_rl.games.planes import card_plane, one_hot, plane
 from elfern_rl.games.row import HAND, PACK, PACK_SIZE, PLAYED, VIEWER, Row, Rules, get
 from elfern_rl.jit import kernel
 
@@ -64,20 +65,6 @@ def num_features(rules: Rules) -> int:
 
 
 @kernel
-def _plane(out: NDArray[np.float32], start: int, mask: int) -> None:
-    for i in range(32):
-        out[start + i] = np.float32((mask >> i) & 1)
-
-
-@kernel
-def _card_plane(out: NDArray[np.float32], start: int, card: int) -> None:
-    for i in range(32):
-        out[start + i] = np.float32(0.0)
-    if card >= 0:
-        out[start + card] = np.float32(1.0)
-
-
-@kernel
 def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     """Writes the features of a view, float32[NUM_FEATURES]; see ``LAYOUT``."""
     player = get(view_row, VIEWER) - 1
@@ -91,15 +78,13 @@ def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     if turned_out >= 0:
         unseen &= ~(np.int64(1) << turned_out)
     led = get(view_row, LED) - 1
-    _plane(out, 0, hand)
-    _plane(out, 32, unseen)
-    _card_plane(out, 64, led)
-    _card_plane(out, 96, turned_out)
-    _plane(out, 128, mine)
-    _plane(out, 160, theirs)
-    trump = trump_suit(view_row)
-    for suit in range(4):
-        out[_PLANES + suit] = np.float32(1.0 if suit == trump else 0.0)
+    plane(out, 0, hand)
+    plane(out, 32, unseen)
+    card_plane(out, 64, led)
+    card_plane(out, 96, turned_out)
+    plane(out, 128, mine)
+    plane(out, 160, theirs)
+    one_hot(out, _PLANES, 4, trump_suit(view_row))
     honours = popcount(rules[HONOURS])
     own_honours = honours_of(view_row, rules, player)
     their_honours = honours_of(view_row, rules, other)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elfern_rl.bits import lowest, popcount, random_bit
+from elfern_rl.games.dealing import next_dealt, write_outcomes
 from elfern_rl.games.row import (
     CHANCE,
     DRAWS,
@@ -34,7 +35,7 @@ from elfern_rl.games.row import (
     log_get,
     log_put,
 )
-from elfern_rl.games.tricks import beats, higher_in_suit, suit_mask
+from elfern_rl.games.tricks import beats, playable
 from elfern_rl.jit import kernel
 from elfern_rl.rng import Rng, below
 
@@ -89,19 +90,8 @@ def obliged(hand: int, led: int, trump: int, must_head: int) -> int:
         trump: the trump suit, 0..3, or -1.
         must_head: whether the led card must be beaten if possible (Meyers 1906).
     """
-    follow = hand & suit_mask(led >> 3)
-    if follow:
-        if must_head:
-            above = follow & higher_in_suit(led)
-            if above:
-                return above
-        return follow
-    if trump >= 0:
-        # Any trump beats a plain card that was led, so must_head asks for nothing more here.
-        trumps = hand & suit_mask(trump)
-        if trumps:
-            return trumps
-    return hand
+    # Any trump beats a plain card that was led, so must_head asks for nothing more of trumps.
+    return playable(hand, led, led if must_head else -1, trump)
 
 
 @kernel
@@ -257,17 +247,9 @@ def chance_mask(row: Row, rules: Rules) -> int:
     stage = get(row, STAGE)
     talon = get(row, TALON)
     if stage == DEAL_FIRST or stage == DEAL_SECOND:
-        # Ascending ids: only cards above the last one, and enough must be left for the hand.
         player = 0 if stage == DEAL_FIRST else 1
-        last = get(row, LAST_DEALT) - 1
-        if last >= 0:
-            talon &= ~(bit(last) - 1) & ~bit(last)
         missing = rules[HAND_SIZE] - popcount(get(row, HAND + player))
-        possible = np.int64(0)
-        for _ in range(popcount(talon) - missing + 1):
-            possible |= bit(lowest(talon))
-            talon &= talon - 1
-        return possible
+        return next_dealt(talon, get(row, LAST_DEALT) - 1, missing)
     if stage == TURN_UP:
         return talon
     if stage == DRAW_WINNER or stage == DRAW_LOSER:
@@ -281,37 +263,13 @@ def chance_mask(row: Row, rules: Rules) -> int:
 def chance_outcomes(
     row: Row, rules: Rules, actions: NDArray[np.int64], probabilities: NDArray[np.float64]
 ) -> int:
-    """Writes the outcomes of a chance node, ascending, and their probabilities.
-
-    A hand is dealt in ascending order of ids.  With k cards of it still to come out of m cards that
-    may still come (those above the last one dealt), the next one is the card with i of the m below
-    it with probability C(m-i-1, k-1) / C(m, k).
-
-    Args:
-        actions: int64[32], filled from the front.
-        probabilities: float64[32], filled from the front.
-
-    Returns:
-        The number of outcomes.
-    """
-    mask = chance_mask(row, rules)
-    n = popcount(mask)
+    """Writes a chance node's outcomes (int64[32]) and probabilities (float64[32]); returns n."""
     stage = get(row, STAGE)
-    dealing = stage == DEAL_FIRST or stage == DEAL_SECOND
-    p = 1.0 / max(n, 1)
-    m = k = np.int64(0)
-    if dealing:
-        k = rules[HAND_SIZE] - popcount(get(row, HAND + (0 if stage == DEAL_FIRST else 1)))
-        m = n + k - 1
-        p = k / m
-    for i in range(n):
-        actions[i] = lowest(mask)
-        mask &= mask - 1
-        probabilities[i] = p
-        if dealing and i < n - 1:
-            # A ratio of binomials: p(i+1) = p(i) (m-i-k) / (m-i-1).
-            p = p * (m - i - k) / (m - i - 1)
-    return n
+    missing = np.int64(1)
+    if stage == DEAL_FIRST or stage == DEAL_SECOND:
+        player = 0 if stage == DEAL_FIRST else 1
+        missing = rules[HAND_SIZE] - popcount(get(row, HAND + player))
+    return write_outcomes(chance_mask(row, rules), missing, actions, probabilities)
 
 
 @kernel
