@@ -3,10 +3,11 @@
 Search, solvers, the vector environment and the OpenSpiel wrapper call these and nothing else.  The
 first word of the rules array says which game is played; a branch on it costs less than a call
 through a pointer, keeps everything in one library of machine code that can be cached on disk, and
-lets LLVM inline.  A further game adds one line to each function.
+lets LLVM inline.  A further game adds one branch to each function.
 
 All functions take rows ``uint32[ROW_WORDS]``, rules ``int64[RULES_WORDS]``, decks ``uint8[DECK]``
-and generators ``uint64[1]`` (see :mod:`elfern_rl.rng`); none allocates or keeps state.
+and generators ``uint64[1]`` (see :mod:`elfern_rl.rng`); none keeps state, and only the drawing of
+unseen cards allocates.
 """
 
 from __future__ import annotations
@@ -18,10 +19,14 @@ from elfern_rl.bits import lowest
 from elfern_rl.games.elfern import features as elfern_features
 from elfern_rl.games.elfern import heuristic as elfern_heuristic
 from elfern_rl.games.elfern import kernel as elfern
+from elfern_rl.games.herzblatt import features as herzblatt_features
+from elfern_rl.games.herzblatt import heuristic as herzblatt_heuristic
+from elfern_rl.games.herzblatt import kernel as herzblatt
 from elfern_rl.games.row import (
     ACTIONS,
     CHANCE,
     DECK,
+    GAME,
     MAX_ACTIONS,
     MAX_PLAYERS,
     PACK,
@@ -66,14 +71,18 @@ __all__ = [
     "num_features",
     "packed",
     "play",
+    "player_view",
     "resample_history",
     "returns",
     "root",
     "shuffle",
     "start",
     "stats",
-    "player_view",
 ]
+
+
+# Values of ``rules[GAME]``; 0 is Elfern.
+HERZBLATT = 1
 
 
 @kernel
@@ -92,13 +101,19 @@ def shuffle(rules: Rules, rng: Rng, deck: Deck) -> None:
 @kernel
 def root(row: Row, rules: Rules) -> None:
     """Sets the row to the state before the first card is dealt."""
-    elfern.root(row, rules)
+    if rules[GAME] == HERZBLATT:
+        herzblatt.root(row, rules)
+    else:
+        elfern.root(row, rules)
 
 
 @kernel
 def start(row: Row, rules: Rules, deck: Deck) -> None:
     """Deals from ``deck`` and sets the row to the first decision of a player."""
-    elfern.start(row, rules, deck)
+    if rules[GAME] == HERZBLATT:
+        herzblatt.start(row, rules, deck)
+    else:
+        elfern.start(row, rules, deck)
 
 
 @kernel
@@ -111,7 +126,10 @@ def deal_and_start(row: Row, rules: Rules, rng: Rng, deck: Deck) -> None:
 @kernel
 def apply(row: Row, rules: Rules, action: int) -> None:
     """Makes one step, a player's or a chance event; the action must be possible (unchecked)."""
-    elfern.apply(row, rules, action)
+    if rules[GAME] == HERZBLATT:
+        herzblatt.apply(row, rules, action)
+    else:
+        elfern.apply(row, rules, action)
 
 
 @kernel
@@ -135,13 +153,18 @@ def packed(row: Row, rules: Rules) -> int:
 @kernel
 def chance_mask(row: Row, rules: Rules) -> int:
     """Returns the outcomes of a chance node as an int64 mask of actions; 0 elsewhere."""
+    if rules[GAME] == HERZBLATT:
+        return herzblatt.chance_mask(row, rules)
     return elfern.chance_mask(row, rules)
 
 
 @kernel
 def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
-    """A player's action, then all chance events from ``deck`` up to the next decision or the end."""
-    elfern.play(row, rules, deck, action)
+    """A player's action, then the chance events from ``deck`` up to the next decision or the end."""
+    if rules[GAME] == HERZBLATT:
+        herzblatt.play(row, rules, action)
+    else:
+        elfern.play(row, rules, deck, action)
 
 
 @kernel
@@ -149,60 +172,85 @@ def chance_outcomes(
     row: Row, rules: Rules, actions: NDArray[np.int64], probabilities: NDArray[np.float64]
 ) -> int:
     """Writes a chance node's outcomes (int64[32]) and probabilities (float64[32]); returns n."""
+    if rules[GAME] == HERZBLATT:
+        return herzblatt.chance_outcomes(row, rules, actions, probabilities)
     return elfern.chance_outcomes(row, rules, actions, probabilities)
 
 
 @kernel
 def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     """Returns the outcome of a chance node that ``deck`` makes come."""
+    if rules[GAME] == HERZBLATT:
+        return herzblatt.chance_from_deck(row, rules, deck)
     return elfern.chance_from_deck(row, rules, deck)
 
 
 @kernel
 def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
     """Writes the players' game points, float64[num_players]; zeros before the deal is over."""
-    elfern.returns(row, rules, out)
+    if rules[GAME] == HERZBLATT:
+        herzblatt.returns(row, rules, out)
+    else:
+        elfern.returns(row, rules, out)
 
 
 @kernel
 def stats(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
-    """Writes what the players have taken so far in tricks, float64[num_players] (honours)."""
-    elfern.stats(row, rules, out)
+    """Writes what each player has taken so far, float64[num_players]: honours or card points."""
+    if rules[GAME] == HERZBLATT:
+        herzblatt.stats(row, rules, out)
+    else:
+        elfern.stats(row, rules, out)
 
 
 @kernel
 def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
     """Writes what ``player`` may know into ``out``, uint32[ROW_WORDS]: the only door."""
-    elfern.player_view(row, rules, player, out)
+    if rules[GAME] == HERZBLATT:
+        herzblatt.player_view(row, rules, player, out)
+    else:
+        elfern.player_view(row, rules, player, out)
 
 
 @kernel
 def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row, deck: Deck) -> None:
     """Writes a full row and the rest of a deck drawn uniformly from what fits a view."""
-    elfern.determinise(view_row, rules, rng, row, deck)
+    if rules[GAME] == HERZBLATT:
+        herzblatt.determinise(view_row, rules, rng, row)
+    else:
+        elfern.determinise(view_row, rules, rng, row, deck)
 
 
 @kernel
 def resample_history(view_row: Row, rules: Rules, rng: Rng, out: NDArray[np.int64]) -> int:
     """Writes a history (int64[128]) drawn uniformly from those that fit a view; its length."""
+    if rules[GAME] == HERZBLATT:
+        return herzblatt.resample_history(view_row, rules, rng, out)
     return elfern.resample_history(view_row, rules, rng, out)
 
 
 @kernel
 def num_features(rules: Rules) -> int:
     """Returns the length of the feature vector."""
+    if rules[GAME] == HERZBLATT:
+        return herzblatt_features.num_features(rules)
     return elfern_features.num_features(rules)
 
 
 def features_version(rules: Rules) -> int:
     """Returns the version of the features' meaning; networks are bound to it."""
+    if rules[GAME] == HERZBLATT:
+        return herzblatt_features.FEATURES_VERSION
     return elfern_features.FEATURES_VERSION
 
 
 @kernel
 def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     """Writes a network's input for a view, float32[num_features]."""
-    elfern_features.features(view_row, rules, out)
+    if rules[GAME] == HERZBLATT:
+        herzblatt_features.features(view_row, rules, out)
+    else:
+        elfern_features.features(view_row, rules, out)
 
 
 @kernel
@@ -214,4 +262,6 @@ def heuristic(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
     Args:
         flags: bit mask of the habits switched on, in the order of the game's list of them.
     """
+    if rules[GAME] == HERZBLATT:
+        return herzblatt_heuristic.choose(row, rules, player, flags, rng)
     return elfern_heuristic.choose(row, rules, player, flags, rng)

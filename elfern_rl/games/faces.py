@@ -7,7 +7,10 @@ from typing import Any
 
 __all__ = ["face_of"]
 
-_FACES = {"elfern": "elfern_rl.games.elfern.face"}
+_FACES = {
+    "elfern": "elfern_rl.games.elfern.face",
+    "herzblatt": "elfern_rl.games.herzblatt.face",
+}
 
 
 def face_of(short_name: str) -> Any:

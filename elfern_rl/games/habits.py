@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from elfern_rl.games.elfern.habits import HABITS as ELFERN_HABITS
+from elfern_rl.games.herzblatt.habits import HABITS as HERZBLATT_HABITS
 
 __all__ = ["habit_flags", "habits_of"]
 
-_HABITS: dict[str, dict[str, str]] = {"elfern": ELFERN_HABITS}
+_HABITS: dict[str, dict[str, str]] = {
+    "elfern": ELFERN_HABITS,
+    "herzblatt": HERZBLATT_HABITS,
+}
 
 
 def habits_of(short_name: str) -> dict[str, str]:

@@ -75,6 +75,10 @@ _GAMES: dict[str, tuple[str, str]] = {
         "elfern_rl.games.elfern.options:ElfernOptions",
         "Elfern (1759 or older): two players, trick-and-draw, the most of 20 honours wins",
     ),
+    "herzblatt": (
+        "elfern_rl.games.herzblatt.options:HerzblattOptions",
+        "Herzblatt (1966 or older): two to five players, one against the rest, hearts are trumps",
+    ),
 }
 _NUMBER = re.compile(r"[+-]?\d+$")
 

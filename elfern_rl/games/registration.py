@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import pyspiel
 
 from elfern_rl.games.elfern.options import ElfernOptions
+from elfern_rl.games.herzblatt.options import HerzblattOptions
 
 __all__ = ["GAME_TYPES", "register"]
 
@@ -34,6 +34,7 @@ def _game_type(short_name: str, long_name: str, options: Any, players: tuple[int
 
 GAME_TYPES: dict[str, Any] = {
     "elfern": _game_type("elfern", "Elfern", ElfernOptions(), (2, 2)),
+    "herzblatt": _game_type("herzblatt", "Herzblatt", HerzblattOptions(), (2, 5)),
 }
 """Short name to ``pyspiel.GameType``."""
 
@@ -44,7 +45,13 @@ def _make_elfern(parameters: Any = None) -> Any:
     return CardGame("elfern", parameters)
 
 
-_CREATORS = {"elfern": _make_elfern}
+def _make_herzblatt(parameters: Any = None) -> Any:
+    from elfern_rl.games.spiel import CardGame
+
+    return CardGame("herzblatt", parameters)
+
+
+_CREATORS = {"elfern": _make_elfern, "herzblatt": _make_herzblatt}
 
 
 def register() -> None:
