@@ -144,7 +144,8 @@ def play_deals(
         is_open = on_move >= 0
         if not is_open.any():
             break
-        agent_on_move = np.where(is_open, who[seating_of, on_move], -1)
+        # Deals need not end together: bids may end one before the first card is played.
+        agent_on_move = np.where(is_open, who[seating_of, np.maximum(on_move, 0)], -1)
         for number in np.unique(agent_on_move[is_open]):
             tables = np.flatnonzero(agent_on_move == number)
             views = np.zeros((len(tables), engine.ROW_WORDS), dtype=np.uint32)
