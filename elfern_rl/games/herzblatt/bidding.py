@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elfern_rl.bits import popcount
 from elfern_rl.games.herzblatt.kernel import (
@@ -26,8 +25,7 @@ from elfern_rl.games.herzblatt.kernel import (
     WINNING_POINTS,
 )
 from elfern_rl.games.row import PLAYERS, Rules
-from elfern_rl.games.tricks import suit_mask
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 
 __all__ = ["COUNTS", "count_hand", "expected_points", "expected_stakes"]
 
@@ -47,61 +45,82 @@ COUNTS = (
 )
 """What is counted, in the order of the numbers below."""
 
-_NUM = 12
 _ACE, _TEN, _KING = 7, 3, 6
+_Counts = tuple[
+    float, float, float, float, float, float, float, float, float, float, float, float
+]
 
 
-@kernel
-def count_hand(hand: int, forehand: bool, out: NDArray[np.float64]) -> None:
-    """Writes what is counted in a hand (a mask), float64[len(COUNTS)]."""
-    out[:] = 0.0
-    out[0] = 1.0
-    trumps = hand & suit_mask(HEARTS)
-    out[1] = popcount(trumps)
-    out[2] = trumps >> (8 * HEARTS + _ACE) & 1
-    out[3] = trumps >> (8 * HEARTS + _TEN) & 1
-    out[4] = trumps >> (8 * HEARTS + _KING) & 1
+@leaf(forceinline=False)
+def count_hand(hand: int, forehand: bool) -> _Counts:
+    """Returns what is counted in a hand (a mask), in the order of ``COUNTS``."""
+    trumps = hand >> (8 * HEARTS) & 255
+    aces = beside_ace = guarded = bare = empty = single = 0.0
     for suit in range(4):
         if suit == HEARTS:
             continue
         cards = hand >> (8 * suit) & 255
         length = popcount(cards)
         ace = cards >> _ACE & 1
-        out[5] += ace
+        aces += ace
         if cards >> _TEN & 1:
             if ace:
-                out[6] += 1.0
+                beside_ace += 1.0
             elif length > 1:
-                out[7] += 1.0
+                guarded += 1.0
             else:
-                out[8] += 1.0
-        out[9] += length == 0
-        out[10] += length == 1
-    out[11] = forehand
+                bare += 1.0
+        if length == 0:
+            empty += 1.0
+        elif length == 1:
+            single += 1.0
+    return (
+        1.0,
+        float(popcount(trumps)),
+        float(trumps >> _ACE & 1),
+        float(trumps >> _TEN & 1),
+        float(trumps >> _KING & 1),
+        aces,
+        beside_ace,
+        guarded,
+        bare,
+        empty,
+        single,
+        1.0 if forehand else 0.0,
+    )
 
 
 # By players - 2, and 4 more without the duty to trump (Lembke): the card points for each of COUNTS.
-_POINTS = np.array([[30.0, 6, 5, 4, 2, 8, 6, 2, 0, 3, 1, 0]] * 7)
-_SPREAD = np.array([15.0] * 7)
+_POINTS = np.array(
+    [
+        [21.4, 9.1, 10.0, 6.2, 0.7, 11.6, 5.9, 3.9, 3.9, 7.5, 2.9, -0.9],
+        [14.0, 8.7, 12.2, 7.5, 1.7, 13.1, 4.0, 4.7, 5.2, 5.1, 1.8, -4.1],
+        [3.0, 10.7, 14.2, 9.3, 2.7, 14.2, 4.7, 5.2, 5.2, 3.3, 1.1, -3.9],
+        [-5.8, 13.4, 17.0, 11.1, 3.8, 13.9, 4.9, 5.0, 4.8, 2.2, 0.6, -2.1],
+        [21.5, 9.0, 10.1, 6.2, 0.9, 11.6, 6.0, 3.8, 4.0, 7.4, 2.8, -0.9],
+        [2.3, 10.9, 11.3, 9.6, 2.8, 13.7, 3.4, 3.5, 4.4, 3.5, 1.0, -2.4],
+        [-8.9, 16.8, 15.1, 11.5, 4.6, 13.7, 3.3, 2.8, 3.6, 0.6, -0.1, 0.5],
+    ]
+)
+_SPREAD = np.array([16.5, 16.4, 17.6, 19.7, 16.5, 17.1, 21.5])
 
 
-@kernel
+@leaf
 def _table(rules: Rules) -> int:
     return rules[PLAYERS] - 2 + (0 if rules[MUST_TRUMP] else 4)
 
 
-@kernel
+@leaf(forceinline=False)
 def expected_points(hand: int, rules: Rules, forehand: bool) -> float:
     """Returns the card points that a soloist can expect with the hand dealt to him, a mask."""
-    counts = np.empty(_NUM)
-    count_hand(hand, forehand, counts)
+    counts = count_hand(hand, forehand)
     points = 0.0
-    for i in range(_NUM):
+    for i in range(len(counts)):
         points += _POINTS[_table(rules), i] * counts[i]
     return points
 
 
-@kernel
+@leaf(forceinline=False)
 def expected_stakes(hand: int, rules: Rules, forehand: bool) -> float:
     """Returns the stakes that a soloist can expect from each defender with the hand, a mask."""
     mean = expected_points(hand, rules, forehand)
@@ -117,7 +136,7 @@ def expected_stakes(hand: int, rules: Rules, forehand: bool) -> float:
     )
 
 
-@kernel
+@leaf(forceinline=False)
 def _at_least(points: int, mean: float, spread: float) -> float:
     """Returns the odds of at least so many card points."""
     return 0.5 * math.erfc((points - 0.5 - mean) / (spread * math.sqrt(2.0)))

@@ -44,7 +44,7 @@ from elfern_rl.games.row import (
     get,
 )
 from elfern_rl.games.tricks import suit_mask
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 
 __all__ = ["FEATURES_VERSION", "features", "layout", "num_features"]
 
@@ -84,14 +84,14 @@ def layout(players: int) -> tuple[tuple[str, int], ...]:
     )
 
 
-@kernel
+@leaf(forceinline=False)
 def num_features(rules: Rules) -> int:
     """Returns the length of the feature vector; it depends on the number of players."""
     players = rules[PLAYERS]
     return 32 * (4 + (players - 1) + players) + _STAGES + 5 * players + 4 + _SCALARS
 
 
-@kernel
+@leaf(forceinline=False)
 def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     """Writes the features of a view, float32[num_features]; see :func:`layout`."""
     players = rules[PLAYERS]

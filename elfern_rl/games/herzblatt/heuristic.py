@@ -34,7 +34,7 @@ from elfern_rl.games.herzblatt.kernel import (
 )
 from elfern_rl.games.row import HAND, PLAYERS, Row, Rules, bit, get, legal_mask
 from elfern_rl.games.tricks import ACE_TEN, beats, higher_in_suit, suit_mask
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 from elfern_rl.rng import Rng, below
 
 __all__ = ["WEIGHTS", "choose", "choose_weighted"]
@@ -52,9 +52,7 @@ _SMEAR, _HOLD_POINTS, _GUARD_TENS, _THRIFT = 256, 512, 1024, 2048
     _W_SHORT,
     _W_GUARD,
     _W_KEEP_TRUMP,  # what a trump is worth later, whatever its points
-    _W_KEEP_MASTER,  # what a card that nobody can beat is worth later, ...
-    _W_KEEP_POINTS,  # ... and the part of its points that it will bring home
-    _W_KEEP_TRUMP_POINTS,
+    _W_KEEP_POINTS,  # the part of a trump's points that it will bring home if it can be beaten
     _W_LAY_TRUMP,
     _W_LAY_ACE,
     _W_LAY_POINTS,
@@ -62,18 +60,18 @@ _SMEAR, _HOLD_POINTS, _GUARD_TENS, _THRIFT = 256, 512, 1024, 2048
     _W_THIN_TEN,
     _W_VOID,
     _W_SINGLE,
-) = range(16)
+) = range(14)
 
 WEIGHTS: NDArray[np.float64] = np.array(
-    [4.0, 2.0, 4.0, 2.0, 4.0, 4.0, 3.0, 0.7, 0.4, 30.0, 20.0, 0.5, 10.0, 5.0, 6.0, 1.0]
+    [0.5, 2.0, 0.5, 2.0, 1.0, 4.0, 0.4, 30.0, 20.0, 0.25, 10.0, 5.0, 12.0, 1.0]
 )
-"""Card points or factors, float64[16], by what the names ``_W_...`` say."""
+"""Card points or factors, float64[14], by what the names ``_W_...`` say."""
 
 _ACES = np.int64(0x80808080)
 _TENS = np.int64(0x08080808)
 
 
-@kernel
+@leaf
 def _miss(share: float, count: int) -> float:
     """Returns the odds that a player has none of ``count`` cards, each his with odds ``share``."""
     odds = 1.0
@@ -82,7 +80,7 @@ def _miss(share: float, count: int) -> float:
     return odds
 
 
-@kernel
+@leaf(forceinline=False)
 def _odds_beaten(row: Row, rules: Rules, player: int, hidden: int, led: int, best: int) -> float:
     """Returns the odds that ``player``, still to play, can beat the best card of a trick.
 
@@ -108,7 +106,7 @@ def _odds_beaten(row: Row, rules: Rules, player: int, hidden: int, led: int, bes
     return void * (1.0 - _miss(share, above))
 
 
-@kernel
+@leaf(forceinline=False)
 def _odds_won(
     row: Row, rules: Rules, player: int, hidden: int, led: int, best: int, owner: int, behind: int
 ) -> float:
@@ -135,22 +133,16 @@ def _odds_won(
     return odds if ours else 1.0 - odds
 
 
-@kernel
+@leaf
 def _later(card: int, hidden: int, w: NDArray[np.float64]) -> float:
-    """Returns what a card is worth if it is kept."""
-    value = 0.0
+    """Returns what a trump is worth if it is kept."""
     points = card_points(bit(card))
-    master = hidden & higher_in_suit(card, ACE_TEN) == 0
-    if card >> 3 == HEARTS:
-        value += w[_W_KEEP_TRUMP] + (points if master else w[_W_KEEP_TRUMP_POINTS] * points)
-    elif master:
-        # Of a suit of which nothing is left, it would be trumped.
-        left = popcount(hidden & suit_mask(card >> 3))
-        value += (w[_W_KEEP_MASTER] + w[_W_KEEP_POINTS] * points) * min(left, 3) / 3.0
-    return value
+    if hidden & higher_in_suit(card, ACE_TEN):
+        return w[_W_KEEP_TRUMP] + w[_W_KEEP_POINTS] * points
+    return w[_W_KEEP_TRUMP] + points
 
 
-@kernel
+@leaf
 def _bares_ten(card: int, hand: int, hidden: int) -> bool:
     """Tells whether playing ``card`` leaves a ten alone in its suit while the ace is unseen."""
     suit = suit_mask(card >> 3)
@@ -158,7 +150,7 @@ def _bares_ten(card: int, hand: int, hidden: int) -> bool:
     return card >> 3 != HEARTS and rest == suit & _TENS and hidden & suit & _ACES != 0
 
 
-@kernel
+@leaf(forceinline=False)
 def _play_score(
     row: Row,
     rules: Rules,
@@ -201,13 +193,14 @@ def _play_score(
     if flags & _GUARD_TENS and _bares_ten(card, hand, hidden):
         score -= w[_W_GUARD]
     if flags & _THRIFT:
-        score -= _later(card, hidden, w)
+        if card >> 3 == HEARTS:
+            score -= _later(card, hidden, w)
         # Among equals the lowest.
         score += 0.01 * popcount(higher_in_suit(card, ACE_TEN))
     return score
 
 
-@kernel
+@leaf(forceinline=False)
 def _pair_score(hand: int, pair: int, flags: int, w: NDArray[np.float64]) -> float:
     """Returns the score of laying away two cards of the soloist's hand, all of them masks."""
     rest = hand & ~pair
@@ -236,7 +229,7 @@ def _pair_score(hand: int, pair: int, flags: int, w: NDArray[np.float64]) -> flo
     return score
 
 
-@kernel
+@leaf(forceinline=False)
 def _lay_score(row: Row, player: int, card: int, flags: int, w: NDArray[np.float64]) -> float:
     """Returns the score of laying ``card`` away: that of the best pair with it."""
     hand = get(row, HAND + player)
@@ -251,11 +244,11 @@ def _lay_score(row: Row, player: int, card: int, flags: int, w: NDArray[np.float
     return best
 
 
-@kernel
+@leaf(forceinline=False)
 def choose_weighted(
     row: Row, rules: Rules, player: int, flags: int, rng: Rng, w: NDArray[np.float64]
 ) -> int:
-    """Returns the action that ``player``, on move, takes by the weights ``w`` (float64[16]).
+    """Returns the action that ``player``, on move, takes by the weights ``w`` (float64[14]).
 
     See :func:`choose` for the other arguments.
     """
@@ -287,7 +280,7 @@ def choose_weighted(
     return best
 
 
-@kernel
+@leaf(forceinline=False)
 def choose(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
     """Returns the action that ``player``, on move, takes.
 

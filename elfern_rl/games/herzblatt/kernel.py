@@ -22,6 +22,7 @@ from elfern_rl.games.row import (
     PLAYER,
     PLAYERS,
     PLAYS,
+    ROW_WORDS,
     TERMINAL,
     VIEWER,
     WON,
@@ -36,7 +37,7 @@ from elfern_rl.games.row import (
 )
 from elfern_rl.games.sample import MAX_PLACES, draw, place
 from elfern_rl.games.tricks import ACE_TEN, beats, excluded, playable
-from elfern_rl.jit import kernel
+from elfern_rl.jit import kernel, leaf
 from elfern_rl.rng import Rng
 
 # Words of the rules array (see also games/row.py).
@@ -68,43 +69,43 @@ _BIDS = 3  # PASS and ICH_SPIELE in the word LEGAL_HIGH
 _RANK = 0x01010101  # times 1 << rank: the mask of the four cards of a rank
 
 
-@kernel
+@leaf
 def asked(row: Row) -> int:
     """Returns how many players have been asked whether they play."""
     return get(row, COUNTS) & 255
 
 
-@kernel
+@leaf
 def num_laid(row: Row) -> int:
     """Returns how many cards the soloist has laid away, which is public."""
     return get(row, COUNTS) >> 8
 
 
-@kernel
+@leaf
 def soloist(row: Row) -> int:
     """Returns the soloist, -1 if there is none (yet)."""
     return get(row, SOLOIST) - 1
 
 
-@kernel
+@leaf
 def led_card(row: Row) -> int:
     """Returns the card led to the open trick, -1 if there is none."""
     return (get(row, TRICK) & 255) - 1
 
 
-@kernel
+@leaf
 def best_card(row: Row) -> int:
     """Returns the open trick's best card so far, -1 if there is none."""
     return (get(row, TRICK) >> 8 & 255) - 1
 
 
-@kernel
+@leaf
 def best_player(row: Row) -> int:
     """Returns who played the open trick's best card."""
     return get(row, TRICK) >> 16
 
 
-@kernel
+@leaf
 def card_points(mask: int) -> int:
     """Returns the card points of a set of cards; 120 in every full pack."""
     return (
@@ -116,7 +117,7 @@ def card_points(mask: int) -> int:
     )
 
 
-@kernel
+@leaf
 def held(row: Row, rules: Rules, player: int) -> int:
     """Returns how many cards ``player`` holds, after the deal from public counts alone."""
     if get(row, STAGE) == DEAL:
@@ -127,7 +128,7 @@ def held(row: Row, rules: Rules, player: int) -> int:
     return count
 
 
-@kernel
+@leaf
 def _duties(row: Row, rules: Rules) -> tuple[int, int, int]:
     """Returns ``led, head, trump`` of the open trick, as games/tricks.py takes them."""
     led = led_card(row)
@@ -135,7 +136,7 @@ def _duties(row: Row, rules: Rules) -> tuple[int, int, int]:
     return led, head, HEARTS if rules[MUST_TRUMP] else -1
 
 
-@kernel
+@leaf
 def legal(row: Row, rules: Rules, player: int) -> int:
     """Returns the cards that ``player``, on move, may lay away or play."""
     hand = get(row, HAND + player)
@@ -151,20 +152,20 @@ def legal(row: Row, rules: Rules, player: int) -> int:
     return playable(hand, led, head, trump, ACE_TEN)
 
 
-@kernel
+@leaf
 def _to_player(row: Row, rules: Rules, player: int) -> None:
     row[PLAYER] = player + 4
     row[LEGAL] = legal(row, rules, player)
 
 
-@kernel
+@leaf
 def _to_bids(row: Row) -> None:
     row[STAGE] = BID
     row[PLAYER] = 4
     row[LEGAL_HIGH] = _BIDS
 
 
-@kernel
+@leaf
 def _end(row: Row) -> None:
     row[STAGE] = OVER
     row[PLAYER] = TERMINAL + 4
@@ -172,14 +173,14 @@ def _end(row: Row) -> None:
     row[LEGAL_HIGH] = 0
 
 
-@kernel
+@leaf(forceinline=False)
 def root(row: Row, rules: Rules) -> None:
     """Sets the row to the state before the first card is dealt."""
     row[:] = 0
     row[PLAYER] = CHANCE + 4
 
 
-@kernel
+@leaf(forceinline=False)
 def start(row: Row, rules: Rules, deck: Deck) -> None:
     """Deals from ``deck``, the hands in seat order and then the skat; forehand is asked first."""
     row[:] = 0
@@ -194,7 +195,7 @@ def start(row: Row, rules: Rules, deck: Deck) -> None:
     _to_bids(row)
 
 
-@kernel
+@leaf(forceinline=False)
 def _undealt(row: Row, rules: Rules) -> int:
     cards = rules[PACK] & ~get(row, SKAT)
     for player in range(rules[PLAYERS]):
@@ -202,7 +203,7 @@ def _undealt(row: Row, rules: Rules) -> int:
     return cards
 
 
-@kernel
+@leaf(forceinline=False)
 def _receiving(row: Row, rules: Rules) -> tuple[int, int]:
     """Returns the word of the hand that is being dealt, or ``SKAT``, and the cards it lacks."""
     receiver = get(row, DEALING) >> 8
@@ -211,7 +212,7 @@ def _receiving(row: Row, rules: Rules) -> tuple[int, int]:
     return HAND + receiver, rules[HAND_SIZE] - popcount(get(row, HAND + receiver))
 
 
-@kernel
+@leaf(forceinline=False)
 def _deal_card(row: Row, rules: Rules, card: int) -> None:
     word, missing = _receiving(row, rules)
     row[word] = get(row, word) | bit(card)
@@ -225,7 +226,7 @@ def _deal_card(row: Row, rules: Rules, card: int) -> None:
         _to_bids(row)
 
 
-@kernel
+@leaf(forceinline=False)
 def _take_up(row: Row, rules: Rules, player: int) -> None:
     row[SOLOIST] = player + 1
     row[HAND + player] = get(row, HAND + player) | get(row, SKAT)
@@ -234,7 +235,7 @@ def _take_up(row: Row, rules: Rules, player: int) -> None:
     _to_player(row, rules, player)
 
 
-@kernel
+@leaf(forceinline=False)
 def _bid(row: Row, rules: Rules, action: int) -> None:
     player = current_player(row)
     row[COUNTS] = player + 1
@@ -248,7 +249,7 @@ def _bid(row: Row, rules: Rules, action: int) -> None:
         _end(row)
 
 
-@kernel
+@leaf(forceinline=False)
 def _lay_away(row: Row, rules: Rules, card: int) -> None:
     player = current_player(row)
     row[HAND + player] = get(row, HAND + player) & ~bit(card)
@@ -260,7 +261,7 @@ def _lay_away(row: Row, rules: Rules, card: int) -> None:
     _to_player(row, rules, player)
 
 
-@kernel
+@leaf(forceinline=False)
 def _play_card(row: Row, rules: Rules, card: int) -> None:
     player = current_player(row)
     row[HAND + player] = get(row, HAND + player) & ~bit(card)
@@ -294,7 +295,7 @@ def _play_card(row: Row, rules: Rules, card: int) -> None:
     _to_player(row, rules, player)
 
 
-@kernel
+@leaf(forceinline=False)
 def play(row: Row, rules: Rules, action: int) -> None:
     """Makes a player's action; it must be legal (unchecked).  No chance comes after the deal."""
     stage = get(row, STAGE)
@@ -306,7 +307,7 @@ def play(row: Row, rules: Rules, action: int) -> None:
         _lay_away(row, rules, action)
 
 
-@kernel
+@leaf(forceinline=False)
 def apply(row: Row, rules: Rules, action: int) -> None:
     """Makes one step, a card dealt or a player's action; it must be possible (unchecked)."""
     if get(row, STAGE) == DEAL:
@@ -315,7 +316,7 @@ def apply(row: Row, rules: Rules, action: int) -> None:
         play(row, rules, action)
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_mask(row: Row, rules: Rules) -> int:
     """Returns the cards that can come at a chance node, as a mask; 0 elsewhere."""
     if get(row, STAGE) != DEAL:
@@ -324,7 +325,7 @@ def chance_mask(row: Row, rules: Rules) -> int:
     return next_dealt(_undealt(row, rules), (get(row, DEALING) & 255) - 1, missing)
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_outcomes(
     row: Row, rules: Rules, actions: NDArray[np.int64], probabilities: NDArray[np.float64]
 ) -> int:
@@ -333,7 +334,7 @@ def chance_outcomes(
     return write_outcomes(chance_mask(row, rules), missing, actions, probabilities)
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     """Returns the card that a deck (see :func:`start`) deals at a chance node."""
     word, missing = _receiving(row, rules)
@@ -345,7 +346,7 @@ def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     return lowest(cards & ~dealt)
 
 
-@kernel
+@leaf(forceinline=False)
 def stakes(points: int, rules: Rules) -> int:
     """Returns what each defender pays a soloist with ``points``; below 0 the soloist pays each."""
     if points >= WINNING_POINTS:
@@ -353,7 +354,7 @@ def stakes(points: int, rules: Rules) -> int:
     return -(rules[LOSE_MORE] if points < rules[LOSE_LIMIT] else rules[LOSE])
 
 
-@kernel
+@leaf(forceinline=False)
 def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
     """Writes the players' game points, float64[num_players]; zeros before the deal is over."""
     players = rules[PLAYERS]
@@ -372,7 +373,7 @@ def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
     out[alone] = paid * (players - 1)
 
 
-@kernel
+@leaf(forceinline=False)
 def stats(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
     """Writes the card points that each player has so far, float64[num_players].
 
@@ -386,7 +387,7 @@ def stats(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
         out[soloist(row)] += card_points(get(row, LAID))
 
 
-@kernel
+@leaf(forceinline=False)
 def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
     """Writes what ``player`` may know of the row into ``out``: the only door to hidden cards.
 
@@ -394,7 +395,8 @@ def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
     himself: nobody sees the skat of a void deal.  The legal actions are kept only for the player
     whose turn it is.
     """
-    out[:] = row
+    for i in range(ROW_WORDS):
+        out[i] = row[i]
     out[VIEWER] = player + 1
     for p in range(rules[PLAYERS]):
         if p != player:
@@ -412,7 +414,7 @@ def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
             out[DEALING] = receiver << 8
 
 
-@kernel
+@leaf
 def unseen(view_row: Row, rules: Rules, player: int) -> int:
     """Returns the cards whose place ``player`` does not know, from his view or a full row."""
     cards = rules[PACK] & ~get(view_row, HAND + player)
@@ -467,7 +469,8 @@ def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row) -> None:
             sizes[last] = SKAT_SIZE
     place(cards, allowed, sizes, rng, hidden)
 
-    row[:] = view_row
+    for i in range(ROW_WORDS):
+        row[i] = view_row[i]
     row[VIEWER] = 0
     for p in range(rules[PLAYERS]):
         if p != player:
@@ -525,14 +528,14 @@ def resample_history(view_row: Row, rules: Rules, rng: Rng, out: NDArray[np.int6
     return n
 
 
-@kernel
+@leaf
 def _owned(row: Row, player: int) -> int:
     """Returns all the cards that a player of a full row has had in his hand."""
     cards = get(row, HAND + player) | get(row, PLAYED + player)
     return cards | get(row, LAID) if soloist(row) == player else cards
 
 
-@kernel
+@leaf
 def _put(out: NDArray[np.int64], n: int, cards: int) -> int:
     """Appends cards in ascending order to a history of length ``n``; returns the new length."""
     while cards:
