@@ -251,7 +251,7 @@ def replay(record: GameRecord) -> CardState:
     for number, name in enumerate(record.actions, start=1):
         if state.is_terminal():
             raise InvalidDeal(f"game record: action {number} ({name}): the deal is over")
-        legal = {state.action_to_string(state.current_player(), a): a for a in state.legal_actions()}
+        legal = {state.action_to_string(a): a for a in state.legal_actions()}
         if name not in legal:
             raise InvalidDeal(
                 f"game record: action {number} ({name}) is not legal; legal: {', '.join(legal)}"
