@@ -766,6 +766,30 @@ def test_the_last_two_tricks_of_two_players() -> None:
     assert count_tree(roots) == TreeCounts(0, 330 * 11, 330 * 4, 330 * 5 + 4 + 12 + 4)
 
 
+def test_the_last_two_tricks_of_three_players() -> None:
+    # Forehand leads from C9 SK, then S8 ST, then CT SJ. On C9 the soloist throws either, CT must
+    # follow; on SK either spade, SJ must follow; then all is forced: 1 + 2 + 4 + 4 * 3 decisions.
+    deal = six_tricks_of_three("braun")
+    assert count_tree([deal.state]) == TreeCounts(0, 19, 4, 19)
+
+
+def test_the_tree_of_bids_and_discards() -> None:
+    # One deal to two players. Each is asked; whoever plays, it is one choice of ten, the i-th
+    # lowest leaving 11 - i for the second: 1 + 10 decisions and 55 pairs. If both pass it is over.
+    stack = [Deal(Options(players=2), cards(TWO)).state]
+    decisions = starts_of_play = ends = 0
+    while stack:
+        state = stack.pop()
+        if state.current_player == TERMINAL:
+            ends += 1
+        elif state.bidding or state.discarding:
+            decisions += 1
+            stack += [state.child(action) for action in state.legal_actions()]
+        else:
+            starts_of_play += 1
+    assert (decisions, starts_of_play, ends) == (2 + 2 * 11, 2 * 55, 1)
+
+
 @pytest.mark.parametrize("options", all_options(), ids=Options.game_string)
 def test_random_deals_are_zero_sum_and_share_120_points(options: Options) -> None:
     rng = random.Random(5)
