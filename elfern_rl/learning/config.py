@@ -71,10 +71,11 @@ class PPOConfig(BaseModel):
         "auto: bf16 where the hardware has it (two to three times faster), else fp32",
     )
     threads: int = Field(
-        2,
+        1,
         ge=1,
         le=1024,
-        description="torch's threads; a run is the same, bit by bit, only for the same number",
+        description="torch's threads; a run is the same, bit by bit, only for the same number. "
+        "More than one gains little with these small networks and loses much on a busy machine",
     )
 
     checkpoint_every: int = Field(
