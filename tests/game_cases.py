@@ -62,6 +62,55 @@ PLAYTHROUGHS = {
 """File name of a golden playthrough to its game string and the seed of its random actions."""
 
 
+class Search(NamedTuple):
+    """A position for the golden search trees: a deal, what was played, who searches how."""
+
+    deal: str
+    plays: str
+    agent: str
+    seed: int
+
+
+_FIRST = (
+    "deal/1 | elfern | CK CT SJ H7 DT D7 | CJ C8 C7 S9 H9 DK"
+    " | DA CQ SA HQ D8 SQ CA H8 SK HA C9 HT S7 DQ ST HK HJ D9 DJ S8"
+)
+SEARCHES = [
+    Search(_FIRST, "", "ismcts:iterations=500", 1),
+    Search(_FIRST, "", "ismcts:iterations=500,rollout=random", 1),
+    Search(_FIRST, "", "ismcts:iterations=500,exploration=2.0", 2),
+    Search(
+        "deal/1 | elfern | C9 SK HA HK H8 DJ | CQ SA SJ ST S9 D7"
+        " | HT D8 CJ S7 S8 DK C8 H7 C7 SQ DA HQ CA DT D9 CK DQ H9 CT HJ",
+        "C9 CQ S9 HK ST DJ D7 H8 S8",
+        "ismcts:iterations=500",
+        3,
+    ),
+    Search(
+        "deal/1 | elfern | C9 SJ S9 HK H9 DJ | CQ SK H8 DA DQ D9"
+        " | ST SQ CJ CT HA C8 HJ SA D8 H7 S7 DK S8 C7 CA CK DT HQ D7 HT",
+        "S9 DQ HK SQ ST D9 H9 DA HA C8 D8 CT SJ SA H8 C9 CA DJ H7 HJ",
+        "ismcts:iterations=500",
+        4,
+    ),
+    Search(
+        "deal/1 | elfern(trump=true,must_head=true,scoring=honours) | SQ S8 H8 DA DK DT"
+        " | C9 SK HK HJ DJ D7 | CA SA S9 HA DQ D8 CQ H7 CJ CT S7 HT C7 C8 SJ HQ ST H9 CK D9",
+        "SQ HJ CA DJ SA DT",
+        "ismcts:iterations=500",
+        5,
+    ),
+    Search(
+        "deal/1 | elfern(hand_size=8,suits=2)"
+        " | CQ CJ C9 C8 SA SK SQ S8 | CA CK CT C7 SJ ST S9 S7 |",
+        "C9 CA SJ",
+        "ismcts:iterations=500,rollout=random",
+        6,
+    ),
+]
+"""Both phases, trumps and none, a known deal; a change of what the search finds there shows."""
+
+
 def step(state: pyspiel.State, rng: random.Random) -> None:
     """Makes one random move or chance event; chance events by their probabilities."""
     if state.is_chance_node():

@@ -93,7 +93,7 @@ def format_deal(deal: Deal) -> str:
         if name != "talon":
             cards.sort(key=lambda card: (card >> 3, -(card & 7)))
         parts.append(" ".join(card_name(card) for card in cards))
-    return " | ".join(parts)
+    return " | ".join(parts).rstrip()  # an empty talon comes last
 
 
 def parse_deal(line: str) -> Deal:
