@@ -47,7 +47,6 @@ _SMEAR, _HOLD_POINTS, _GUARD_TENS, _THRIFT = 256, 512, 1024, 2048
 # Positions in WEIGHTS.
 (
     _W_SHARE,  # points that each further player is expected to add to a trick
-    _W_TAKE,
     _W_DRAW,
     _W_SHORT,
     _W_GUARD,
@@ -59,13 +58,12 @@ _SMEAR, _HOLD_POINTS, _GUARD_TENS, _THRIFT = 256, 512, 1024, 2048
     _W_BARE_TEN,
     _W_THIN_TEN,
     _W_VOID,
-    _W_SINGLE,
-) = range(14)
+) = range(12)
 
 WEIGHTS: NDArray[np.float64] = np.array(
-    [0.5, 2.0, 0.5, 2.0, 1.0, 4.0, 0.4, 30.0, 20.0, 0.25, 10.0, 5.0, 12.0, 1.0]
+    [1.0, 1.5, 2.0, 0.5, 4.0, 0.4, 30.0, 20.0, 0.25, 10.0, 5.0, 12.0]
 )
-"""Card points or factors, float64[14], by what the names ``_W_...`` say."""
+"""Card points or factors, float64[12], by what the names ``_W_...`` say."""
 
 _ACES = np.int64(0x80808080)
 _TENS = np.int64(0x08080808)
@@ -172,7 +170,7 @@ def _play_score(
             best, owner = card, player
         odds = _odds_won(row, rules, player, hidden, led_card(row) >> 3, best, owner, behind)
         if flags & _TAKE_POINTS:
-            score += w[_W_TAKE] * odds * (card_points(table) + w[_W_SHARE] * behind)
+            score += odds * (card_points(table) + w[_W_SHARE] * behind)
         if flags & _SMEAR:
             score += points * odds
     else:
@@ -221,11 +219,8 @@ def _pair_score(hand: int, pair: int, flags: int, w: NDArray[np.float64]) -> flo
                 score -= w[_W_BARE_TEN]
             elif length == 2:
                 score -= w[_W_THIN_TEN]
-        if flags & _SHORT_SUITS:
-            if length == 0:
-                score += w[_W_VOID]
-            elif length == 1 and not cards & _ACES:
-                score += w[_W_SINGLE]
+        if flags & _SHORT_SUITS and length == 0:
+            score += w[_W_VOID]
     return score
 
 
@@ -248,7 +243,7 @@ def _lay_score(row: Row, player: int, card: int, flags: int, w: NDArray[np.float
 def choose_weighted(
     row: Row, rules: Rules, player: int, flags: int, rng: Rng, w: NDArray[np.float64]
 ) -> int:
-    """Returns the action that ``player``, on move, takes by the weights ``w`` (float64[14]).
+    """Returns the action that ``player``, on move, takes by the weights ``w`` (float64[12]).
 
     See :func:`choose` for the other arguments.
     """
