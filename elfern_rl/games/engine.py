@@ -67,6 +67,7 @@ __all__ = [
     "features_version",
     "get",
     "heuristic",
+    "in_auction",
     "legal_mask",
     "num_features",
     "packed",
@@ -156,6 +157,16 @@ def chance_mask(row: Row, rules: Rules) -> int:
     if rules[GAME] == HERZBLATT:
         return herzblatt.chance_mask(row, rules)
     return elfern.chance_mask(row, rules)
+
+
+@kernel
+def in_auction(row: Row, rules: Rules) -> bool:
+    """Tells whether a choice is to be made that rests on cards which only the chooser sees.
+
+    Bids and discards before the first card is played: search leaves those that are not its own
+    present decision to the heuristic.
+    """
+    return rules[GAME] == HERZBLATT and herzblatt.in_auction(row)
 
 
 @kernel

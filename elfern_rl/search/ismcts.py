@@ -7,6 +7,10 @@ deal to deal, and so do the legal actions, which the selection rule accounts for
 often an action was available (subset-armed bandit).  Each node keeps the returns of the player who
 moved into it, so nothing assumes two players or opposite interests.
 
+Bids and discards below the root are left to the roll-out's heuristic.  A tree that is shared by all
+sampled deals cannot bid: its nodes know the average hand only, and what it would try on the way to
+a good discard would weigh on every bid.
+
 Source: Cowling, Powley, Whitehouse, "Information set Monte Carlo tree search", IEEE Transactions on
 Computational Intelligence and AI in Games 4(2), 2012 (SO-ISMCTS).
 """
@@ -23,7 +27,7 @@ from elfern_rl.games import engine
 from elfern_rl.games.row import Row, Rules
 from elfern_rl.jit import kernel
 from elfern_rl.rng import Rng
-from elfern_rl.search.rollouts import rollout
+from elfern_rl.search.rollouts import RANDOM, rollout
 from elfern_rl.solver.endgame import EndgameTable
 from elfern_rl.solver.exact import exact_action, exact_returns
 
@@ -99,6 +103,8 @@ def search(
         settled = False
         player = engine.current_player(row)
         while player >= 0:
+            if depth > 0 and flags != RANDOM and engine.in_auction(row, rules):
+                break
             mask = engine.legal_mask(row)
             new = mask & ~expanded[node]
             known = mask & expanded[node]

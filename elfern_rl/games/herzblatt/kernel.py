@@ -118,6 +118,13 @@ def card_points(mask: int) -> int:
 
 
 @leaf
+def in_auction(row: Row) -> bool:
+    """Tells whether a bid or a discard is to be made, before the first card is played."""
+    stage = get(row, STAGE)
+    return stage == BID or stage == DISCARD
+
+
+@leaf
 def held(row: Row, rules: Rules, player: int) -> int:
     """Returns how many cards ``player`` holds, after the deal from public counts alone."""
     if get(row, STAGE) == DEAL:
