@@ -49,7 +49,8 @@ class Deal:
 
     Attributes:
         options: the game's options.
-        cards: the card ids in the order of :meth:`GameOptions.deck_parts`.
+        cards: the card ids in the order of :meth:`GameOptions.deck_parts`; sorted within all parts
+            but the talon, whose order alone means something, so that equal deals are equal.
 
     Raises:
         InvalidDeal: the cards are not the game's pack.
@@ -71,6 +72,13 @@ class Deal:
             if seen >> card & 1:
                 raise InvalidDeal(f"{name} is dealt twice")
             seen |= 1 << card
+        ordered: list[int] = []
+        for name, size in self.options.deck_parts():
+            part = [int(card) for card in self.cards[len(ordered) : len(ordered) + size]]
+            if name != "talon":
+                part.sort(key=lambda card: (card >> 3, -(card & 7)))
+            ordered += part
+        object.__setattr__(self, "cards", tuple(ordered))
 
     @property
     def deck(self) -> NDArray[np.uint8]:
@@ -84,15 +92,12 @@ class Deal:
 
 
 def format_deal(deal: Deal) -> str:
-    """Returns the deal's line; hands are sorted high to low within suits, the talon is not."""
+    """Returns the deal's line; hands are sorted, high to low within suits, the talon is not."""
     parts = [DEAL_FORMAT, deal.options.game_string]
     at = 0
-    for name, size in deal.options.deck_parts():
-        cards = list(deal.cards[at : at + size])
+    for _, size in deal.options.deck_parts():
+        parts.append(" ".join(card_name(card) for card in deal.cards[at : at + size]))
         at += size
-        if name != "talon":
-            cards.sort(key=lambda card: (card >> 3, -(card & 7)))
-        parts.append(" ".join(card_name(card) for card in cards))
     return " | ".join(parts).rstrip()  # an empty talon comes last
 
 
@@ -121,7 +126,10 @@ def parse_deal(line: str) -> Deal:
         words = text.split()
         if len(words) != size:
             raise InvalidDeal(f"deal line: {name}: {size} cards are needed, not {len(words)}")
-        cards.extend(parse_card(word) for word in words)
+        try:
+            cards.extend(parse_card(word) for word in words)
+        except InvalidDeal as error:
+            raise InvalidDeal(f"deal line: {name}: {error}") from None
     return Deal(options, tuple(cards))
 
 
@@ -183,7 +191,7 @@ class GameRecord:
         """Returns the record of a JSON line.
 
         Raises:
-            InvalidDeal: it is no JSON, of another schema, or has missing or unknown keys.
+            InvalidDeal: it is no JSON, of another schema, or has missing, unknown or wrong entries.
         """
         try:
             data = json.loads(line)
@@ -191,7 +199,7 @@ class GameRecord:
             raise InvalidDeal(f"game record: no valid JSON: {error}") from None
         if not isinstance(data, dict):
             raise InvalidDeal("game record: must be a JSON object")
-        if data.get("schema") != RECORD_SCHEMA:
+        if data.get("schema") != RECORD_SCHEMA or isinstance(data["schema"], bool):
             raise InvalidDeal(
                 f"game record: schema {data.get('schema')!r}: this version reads {RECORD_SCHEMA}"
             )
@@ -207,10 +215,17 @@ class GameRecord:
             raise InvalidDeal("game record: 'deal' must be a deal line")
         for key, kind in (("actions", str), ("players", str), ("returns", (int, float))):
             value = data.get(key, [])
-            if not isinstance(value, list) or not all(isinstance(x, kind) for x in value):
+            if not isinstance(value, list) or not all(
+                isinstance(x, kind) and not isinstance(x, bool) for x in value
+            ):
                 raise InvalidDeal(f"game record: '{key}' must be a list of "
                                   f"{'numbers' if key == 'returns' else 'strings'}")
-            data[key] = tuple(value)
+            data[key] = tuple(float(x) if key == "returns" else x for x in value)
+        seed = data.get("seed")
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+            raise InvalidDeal("game record: 'seed' must be a whole number or null")
+        if not isinstance(data.get("notes", {}), dict):
+            raise InvalidDeal("game record: 'notes' must be an object")
         return cls(**data)
 
 
@@ -221,14 +236,21 @@ def record_of(
     seed: int | None = None,
     notes: dict[str, Any] | None = None,
 ) -> GameRecord:
-    """Returns the record of a state that was reached from ``deal``."""
+    """Returns the record of a state that was reached from ``deal``.
+
+    Raises:
+        InvalidDeal: the state was not reached from this deal.
+    """
     names = []
     replayed = state_from_deal(deal)
     for item in state.full_history():
-        if item.player >= 0:
+        if item.player >= 0 and item.action in replayed.legal_actions(item.player):
             names.append(replayed.action_to_string(item.player, item.action))
             replayed.apply_action(item.action)
             advance(replayed, deal)
+    history = state.history()
+    if (state.options != deal.options) or history != replayed.history()[: len(history)]:
+        raise InvalidDeal(f"the state was not reached from the deal {format_deal(deal)}")
     return GameRecord(
         deal=format_deal(deal),
         actions=tuple(names),
