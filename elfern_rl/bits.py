@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 from elfern_rl.rng import Rng, below
 
 __all__ = ["highest", "lowest", "popcount", "random_bit", "select"]
@@ -42,25 +42,25 @@ def _ctlz(typingctx: Any, x: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@kernel
+@leaf
 def popcount(mask: int) -> int:
     """Returns how many bits are set."""
     return _ctpop(mask)  # type: ignore[no-any-return]
 
 
-@kernel
+@leaf
 def lowest(mask: int) -> int:
     """Returns the index of the lowest set bit; 64 for an empty mask."""
     return _cttz(mask)  # type: ignore[no-any-return]
 
 
-@kernel
+@leaf
 def highest(mask: int) -> int:
     """Returns the index of the highest set bit; -1 for an empty mask."""
     return 63 - _ctlz(mask)  # type: ignore[no-any-return]
 
 
-@kernel
+@leaf
 def select(mask: int, k: int) -> int:
     """Returns the index of the k-th set bit counted from 0; k must be below ``popcount(mask)``."""
     for _ in range(k):
@@ -68,7 +68,7 @@ def select(mask: int, k: int) -> int:
     return _cttz(mask)  # type: ignore[no-any-return]
 
 
-@kernel
+@leaf
 def random_bit(mask: int, rng: Rng) -> int:
     """Returns the index of a set bit drawn uniformly; the mask must not be empty."""
     return select(mask, below(rng, popcount(mask)))

@@ -106,9 +106,13 @@ def leaf(func: Any = None, /, **options: Any) -> Any:
     Raises:
         TypeError: the function is a closure, see :func:`kernel`.
     """
+    return kernel(func, **{**_borrowing(True), "forceinline": True, **options})
+
+
+def _borrowing(borrows: bool) -> dict[str, bool]:
+    """Returns the option that switches the counting of references off or on."""
     # Numba calls its own helpers so, but the option has no public name: do without if it goes.
-    borrows = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
-    return kernel(func, **{**borrows, "forceinline": True, **options})
+    return {"_nrt": not borrows} if hasattr(DefaultOptions, "_nrt") else {}
 
 
 def _compile(func: Callable[..., Any], options: dict[str, Any]) -> Any:
@@ -118,7 +122,16 @@ def _compile(func: Callable[..., Any], options: dict[str, Any]) -> Any:
             f"@kernel: {func.__qualname__} uses {names} of an enclosing function, which would miss "
             f"the cache in every process; make it a module-level function"
         )
-    settings = {"cache": True, "nogil": True, "error_model": "numpy", **options}
+    settings: dict[str, Any] = {
+        "cache": True,
+        "nogil": True,
+        "error_model": "numpy",
+        # Said even where they are the defaults: what is left open, a function takes over from the
+        # one that happens to be compiled first and calls it.
+        **_borrowing(False),
+        "forceinline": False,
+        **options,
+    }
     if not settings["cache"]:
         return numba.njit(**settings)(func)
     # Numba chooses the folder when the function is decorated and has no option for it but this

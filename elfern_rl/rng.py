@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 
 __all__ = ["Rng", "below", "below_wide", "make_rng", "next_u64", "stream", "stream_u64", "uniform"]
 
@@ -29,21 +29,21 @@ _S11 = np.uint64(11)
 _MASK64 = (1 << 64) - 1
 
 
-@kernel
+@leaf
 def _mix(z: np.uint64) -> np.uint64:
     z = (z ^ (z >> _S30)) * _MIX1
     z = (z ^ (z >> _S27)) * _MIX2
     return z ^ (z >> _S31)
 
 
-@kernel
+@leaf
 def next_u64(rng: Rng) -> np.uint64:
     """Returns the next 64 random bits and advances ``rng`` (uint64[1])."""
     rng[0] += _GAMMA
     return _mix(rng[0])
 
 
-@kernel
+@leaf
 def below(rng: Rng, n: int) -> int:
     """Returns an integer uniform on 0..n-1 (exactly: Lemire's rejection), for 0 < n < 2**32."""
     bound = np.uint64(n)
@@ -55,7 +55,7 @@ def below(rng: Rng, n: int) -> int:
     return np.int64(product >> _S32)
 
 
-@kernel
+@leaf
 def below_wide(rng: Rng, n: int) -> int:
     """Returns an integer uniform on 0..n-1 (exactly, by rejection), for 0 < n < 2**63."""
     mask = np.int64(n - 1)
@@ -67,13 +67,13 @@ def below_wide(rng: Rng, n: int) -> int:
             return value
 
 
-@kernel
+@leaf
 def uniform(rng: Rng) -> float:
     """Returns a float uniform on [0, 1) with 53 random bits."""
     return np.float64(next_u64(rng) >> _S11) * (1.0 / 9007199254740992.0)
 
 
-@kernel
+@leaf
 def stream_u64(seed: np.uint64, a: np.uint64, b: np.uint64, c: np.uint64) -> np.uint64:
     """Compiled form of :func:`stream`; all arguments and the result are uint64."""
     z = _mix(seed + _GAMMA)

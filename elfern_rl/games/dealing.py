@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from elfern_rl.bits import lowest, popcount
 from elfern_rl.games.row import bit
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 
 __all__ = ["next_dealt", "write_outcomes"]
 
 
-@kernel
+@leaf(forceinline=False)
 def next_dealt(undealt: int, last: int, missing: int) -> int:
     """Returns the mask of the cards that can come next to a hand.
 
@@ -31,7 +31,7 @@ def next_dealt(undealt: int, last: int, missing: int) -> int:
     return possible
 
 
-@kernel
+@leaf(forceinline=False)
 def write_outcomes(
     mask: int, missing: int, actions: NDArray[np.int64], probabilities: NDArray[np.float64]
 ) -> int:

@@ -42,7 +42,7 @@ from elfern_rl.games.row import (
     get,
     legal_mask,
 )
-from elfern_rl.jit import kernel
+from elfern_rl.jit import kernel, leaf
 from elfern_rl.rng import Rng, below
 
 __all__ = [
@@ -86,7 +86,7 @@ __all__ = [
 HERZBLATT = 1
 
 
-@kernel
+@leaf
 def shuffle(rules: Rules, rng: Rng, deck: Deck) -> None:
     """Writes the pack in random order (Fisher-Yates) into the front of ``deck``."""
     pack = rules[PACK]
@@ -99,7 +99,7 @@ def shuffle(rules: Rules, rng: Rng, deck: Deck) -> None:
         pack &= pack - 1
 
 
-@kernel
+@leaf
 def root(row: Row, rules: Rules) -> None:
     """Sets the row to the state before the first card is dealt."""
     if rules[GAME] == HERZBLATT:
@@ -108,7 +108,7 @@ def root(row: Row, rules: Rules) -> None:
         elfern.root(row, rules)
 
 
-@kernel
+@leaf
 def start(row: Row, rules: Rules, deck: Deck) -> None:
     """Deals from ``deck`` and sets the row to the first decision of a player."""
     if rules[GAME] == HERZBLATT:
@@ -117,14 +117,14 @@ def start(row: Row, rules: Rules, deck: Deck) -> None:
         elfern.start(row, rules, deck)
 
 
-@kernel
+@leaf
 def deal_and_start(row: Row, rules: Rules, rng: Rng, deck: Deck) -> None:
     """Shuffles ``deck`` and deals from it."""
     shuffle(rules, rng, deck)
     start(row, rules, deck)
 
 
-@kernel
+@leaf
 def apply(row: Row, rules: Rules, action: int) -> None:
     """Makes one step, a player's or a chance event; the action must be possible (unchecked)."""
     if rules[GAME] == HERZBLATT:
@@ -133,14 +133,14 @@ def apply(row: Row, rules: Rules, action: int) -> None:
         elfern.apply(row, rules, action)
 
 
-@kernel
+@leaf
 def apply_packed(row: Row, rules: Rules, action: int) -> int:
     """Like :func:`apply`; returns :func:`packed` of the new state."""
     apply(row, rules, action)
     return packed(row, rules)
 
 
-@kernel
+@leaf
 def packed(row: Row, rules: Rules) -> int:
     """Returns ``possible | (current_player + 4) << 40``, all that a wrapper must know at a step.
 
@@ -151,7 +151,7 @@ def packed(row: Row, rules: Rules) -> int:
     return possible | ((player + 4) << 40)
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_mask(row: Row, rules: Rules) -> int:
     """Returns the outcomes of a chance node as an int64 mask of actions; 0 elsewhere."""
     if rules[GAME] == HERZBLATT:
@@ -159,7 +159,7 @@ def chance_mask(row: Row, rules: Rules) -> int:
     return elfern.chance_mask(row, rules)
 
 
-@kernel
+@leaf
 def in_auction(row: Row, rules: Rules) -> bool:
     """Tells whether a choice is to be made that rests on cards which only the chooser sees.
 
@@ -169,7 +169,7 @@ def in_auction(row: Row, rules: Rules) -> bool:
     return rules[GAME] == HERZBLATT and herzblatt.in_auction(row)
 
 
-@kernel
+@leaf
 def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
     """A player's action, then the chance events from ``deck`` up to the next decision or the end."""
     if rules[GAME] == HERZBLATT:
@@ -178,7 +178,7 @@ def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
         elfern.play(row, rules, deck, action)
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_outcomes(
     row: Row, rules: Rules, actions: NDArray[np.int64], probabilities: NDArray[np.float64]
 ) -> int:
@@ -188,7 +188,7 @@ def chance_outcomes(
     return elfern.chance_outcomes(row, rules, actions, probabilities)
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     """Returns the outcome of a chance node that ``deck`` makes come."""
     if rules[GAME] == HERZBLATT:
@@ -196,7 +196,7 @@ def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     return elfern.chance_from_deck(row, rules, deck)
 
 
-@kernel
+@leaf
 def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
     """Writes the players' game points, float64[num_players]; zeros before the deal is over."""
     if rules[GAME] == HERZBLATT:
@@ -205,7 +205,7 @@ def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
         elfern.returns(row, rules, out)
 
 
-@kernel
+@leaf
 def stats(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
     """Writes what each player has taken so far, float64[num_players]: honours or card points."""
     if rules[GAME] == HERZBLATT:
@@ -214,7 +214,7 @@ def stats(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
         elfern.stats(row, rules, out)
 
 
-@kernel
+@leaf(forceinline=False)
 def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
     """Writes what ``player`` may know into ``out``, uint32[ROW_WORDS]: the only door."""
     if rules[GAME] == HERZBLATT:
@@ -223,7 +223,7 @@ def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
         elfern.player_view(row, rules, player, out)
 
 
-@kernel
+@leaf(forceinline=False)
 def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row, deck: Deck) -> None:
     """Writes a full row and the rest of a deck drawn uniformly from what fits a view."""
     if rules[GAME] == HERZBLATT:
@@ -240,7 +240,7 @@ def resample_history(view_row: Row, rules: Rules, rng: Rng, out: NDArray[np.int6
     return elfern.resample_history(view_row, rules, rng, out)
 
 
-@kernel
+@leaf
 def num_features(rules: Rules) -> int:
     """Returns the length of the feature vector."""
     if rules[GAME] == HERZBLATT:
@@ -255,7 +255,7 @@ def features_version(rules: Rules) -> int:
     return elfern_features.FEATURES_VERSION
 
 
-@kernel
+@leaf(forceinline=False)
 def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     """Writes a network's input for a view, float32[num_features]."""
     if rules[GAME] == HERZBLATT:
@@ -264,7 +264,7 @@ def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
         elfern_features.features(view_row, rules, out)
 
 
-@kernel
+@leaf(forceinline=False)
 def heuristic(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
     """Returns the heuristic's action for ``player``, on move.
 

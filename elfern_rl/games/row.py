@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 
 __all__ = ["CHANCE", "TERMINAL", "Deck", "Row", "Rules"]
 
@@ -44,38 +44,45 @@ PLAYS = 24  # the cards played, in order: 32 bytes holding card + 1
 DRAWS = 32  # the cards drawn, in order: 32 bytes holding card + 1, 0 for one that is hidden
 
 
-@kernel
+@leaf
 def get(row: Row, word: int) -> int:
     """Returns a word as int64: uint32 arithmetic in compiled code would drift to float64."""
     return np.int64(row[word])
 
 
-@kernel
+@leaf
+def copy_row(row: Row, out: Row) -> None:
+    """Copies a row; ``out[:] = row`` would make an array first, in case the two overlap."""
+    for word in range(ROW_WORDS):
+        out[word] = row[word]
+
+
+@leaf
 def bit(card: int) -> int:
     """Returns the mask of one card, int64."""
     return np.int64(1) << np.int64(card)
 
 
-@kernel
+@leaf
 def log_put(row: Row, start: int, index: int, card: int) -> None:
     """Appends ``card`` as entry ``index`` of the byte log that starts at word ``start``."""
     word = start + (index >> 2)
     row[word] = get(row, word) | (np.int64(card + 1) << ((index & 3) << 3))
 
 
-@kernel
+@leaf
 def log_get(row: Row, start: int, index: int) -> int:
     """Returns the card of a log's entry; -1 where none is known."""
     return ((get(row, start + (index >> 2)) >> ((index & 3) << 3)) & 255) - 1
 
 
-@kernel
+@leaf
 def current_player(row: Row) -> int:
     """Returns the player to move, or ``CHANCE`` or ``TERMINAL``."""
     return get(row, PLAYER) - 4
 
 
-@kernel
+@leaf
 def legal_mask(row: Row) -> int:
     """Returns the legal actions of the player to move as an int64 mask; 0 if nobody is."""
     return get(row, LEGAL) | (get(row, LEGAL_HIGH) << 32)

@@ -7,7 +7,7 @@ the same code.
 
 from __future__ import annotations
 
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 
 __all__ = [
     "ACE_TEN",
@@ -35,19 +35,19 @@ ACE_TEN = _order("ATKQJ987")
 """The ten is second to the ace."""
 
 
-@kernel
+@leaf
 def suit_mask(suit: int) -> int:
     """Returns the mask of all eight cards of a suit."""
     return 255 << (suit << 3)
 
 
-@kernel
+@leaf
 def higher_in_suit(card: int, order: int = NATURAL) -> int:
     """Returns the mask of the cards of the same suit above ``card``."""
     return ((order >> ((card & 7) << 3)) & 255) << (card & 24)
 
 
-@kernel
+@leaf
 def beats(card: int, best: int, trump: int, order: int = NATURAL) -> bool:
     """Tells whether ``card`` beats ``best``, the best card so far.
 
@@ -62,7 +62,7 @@ def beats(card: int, best: int, trump: int, order: int = NATURAL) -> bool:
     return card >> 3 == trump
 
 
-@kernel
+@leaf
 def playable(hand: int, led: int, head: int, trump: int, order: int = NATURAL) -> int:
     """Returns the mask of the cards that may be played to a trick: follow, else trump, else any.
 
@@ -87,7 +87,7 @@ def playable(hand: int, led: int, head: int, trump: int, order: int = NATURAL) -
     return hand
 
 
-@kernel
+@leaf
 def excluded(card: int, led: int, head: int, trump: int, order: int = NATURAL) -> int:
     """Returns the mask of the cards that nobody can hold who played ``card`` by the duties.
 

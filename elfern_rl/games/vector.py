@@ -16,9 +16,9 @@ from elfern_rl.cards import CARD_NAMES
 from elfern_rl.errors import IllegalAction, InvalidOption
 from elfern_rl.games import engine
 from elfern_rl.games.options import GameOptions, parse_game
-from elfern_rl.games.row import Rules
-from elfern_rl.jit import kernel
-from elfern_rl.rng import stream
+from elfern_rl.games.row import Row, Rules
+from elfern_rl.jit import leaf
+from elfern_rl.rng import Rng, stream
 
 __all__ = [
     "TimeStep",
@@ -51,13 +51,13 @@ class TimeStep(NamedTuple):
     legal_actions_mask: NDArray[np.bool_]
 
 
-@kernel
+@leaf
 def _write_mask(mask: int, out: NDArray[np.bool_]) -> None:
     for a in range(out.shape[0]):
         out[a] = (mask >> a) & 1
 
 
-@kernel
+@leaf(forceinline=False)
 def _reset(
     rows: NDArray[np.uint32],
     rules: Rules,
@@ -72,7 +72,7 @@ def _reset(
         _write_mask(engine.legal_mask(rows[i]), masks[i])
 
 
-@kernel
+@leaf(forceinline=False)
 def _step(
     rows: NDArray[np.uint32],
     rules: Rules,
@@ -83,17 +83,18 @@ def _step(
     dones: NDArray[np.bool_],
     players: NDArray[np.int8],
     masks: NDArray[np.bool_],
+    points: NDArray[np.float64],
 ) -> int:
     """Steps all environments; returns -1, or the first index whose action is illegal.
 
-    An illegal action is found before anything is changed.
+    An illegal action is found before anything is changed.  ``points``, float64[MAX_PLAYERS], is
+    room to work in, as in the functions below ``seen``, uint32[ROW_WORDS], and ``rng``.
     """
     n = rows.shape[0]
     for i in range(n):
         a = actions[i]
         if a < 0 or a >= masks.shape[1] or not masks[i, a]:
             return i
-    points = np.zeros(engine.MAX_PLAYERS)
     for i in range(n):
         row = rows[i]
         engine.play(row, rules, decks[i], actions[i])
@@ -112,28 +113,29 @@ def _step(
     return -1
 
 
-@kernel
-def _observe_rows(rows: NDArray[np.uint32], rules: Rules, out: NDArray[np.float32]) -> None:
+@leaf(forceinline=False)
+def _observe_rows(
+    rows: NDArray[np.uint32], rules: Rules, seen: Row, out: NDArray[np.float32]
+) -> None:
     """Writes the features of every row's player to move, seen through that player's view."""
-    seen = np.empty(engine.ROW_WORDS, np.uint32)
     for i in range(rows.shape[0]):
         engine.player_view(rows[i], rules, engine.current_player(rows[i]), seen)
         engine.features(seen, rules, out[i])
 
 
-@kernel
+@leaf(forceinline=False)
 def _views(rows: NDArray[np.uint32], rules: Rules, out: NDArray[np.uint32]) -> None:
     for i in range(rows.shape[0]):
         engine.player_view(rows[i], rules, engine.current_player(rows[i]), out[i])
 
 
-@kernel
+@leaf(forceinline=False)
 def _observe_views(views: NDArray[np.uint32], rules: Rules, out: NDArray[np.float32]) -> None:
     for i in range(views.shape[0]):
         engine.features(views[i], rules, out[i])
 
 
-@kernel
+@leaf(forceinline=False)
 def _legal_matrix(views: NDArray[np.uint32], out: NDArray[np.bool_]) -> None:
     for i in range(views.shape[0]):
         _write_mask(engine.legal_mask(views[i]), out[i])
@@ -160,15 +162,15 @@ def views_of(rows: NDArray[np.uint32], options: GameOptions) -> NDArray[np.uint3
     return out
 
 
-@kernel
+@leaf(forceinline=False)
 def _heuristic_batch(
     views: NDArray[np.uint32],
     rules: Rules,
     flags: int,
     seeds: NDArray[np.uint64],
+    rng: Rng,
     out: NDArray[np.int64],
 ) -> None:
-    rng = np.zeros(1, np.uint64)
     for i in range(views.shape[0]):
         rng[0] = seeds[i]
         player = engine.current_player(views[i])
@@ -187,7 +189,8 @@ def heuristic_batch(
         seeds: uint64[B], one for each decision; they break ties.
     """
     out = np.empty(len(views), dtype=np.int64)
-    _heuristic_batch(np.ascontiguousarray(views), options.rules, flags, seeds, out)
+    rng = np.zeros(1, dtype=np.uint64)
+    _heuristic_batch(np.ascontiguousarray(views), options.rules, flags, seeds, rng, out)
     return out
 
 
@@ -216,6 +219,8 @@ class VectorEnv:
             int(engine.num_features(options.rules)) if observations == "features" else 0
         )
         self._rules = options.rules
+        self._points = np.zeros(engine.MAX_PLAYERS)
+        self._seen = np.zeros(engine.ROW_WORDS, dtype=np.uint32)
         self._rows = np.zeros((num_envs, engine.ROW_WORDS), dtype=np.uint32)
         self._decks = np.zeros((num_envs, engine.DECK), dtype=np.uint8)
         self._rngs = np.array([[stream(seed, i)] for i in range(num_envs)], dtype=np.uint64)
@@ -277,6 +282,7 @@ class VectorEnv:
             data.dones,
             data.current_players,
             data.legal_actions_mask,
+            self._points,
         )
         if bad >= 0:
             legal = np.flatnonzero(data.legal_actions_mask[bad])
@@ -288,7 +294,7 @@ class VectorEnv:
 
     def _observed(self) -> TimeStep:
         if self.num_features:
-            _observe_rows(self._rows, self._rules, self._step_data.observations)
+            _observe_rows(self._rows, self._rules, self._seen, self._step_data.observations)
         return self._step_data
 
     def get_state(self) -> dict[str, NDArray[Any]]:

@@ -287,6 +287,21 @@ def test_a_leaf_that_would_own_an_array_is_refused(leaf: Any, given: Any) -> Non
         leaf(given)
 
 
+@jit.kernel(cache=False)
+def _total_of_ones(n: int) -> Any:
+    return np.ones(n).sum()
+
+
+@jit.leaf(cache=False)
+def _twice_the_total(n: int) -> Any:
+    return 2 * _total_of_ones(n)
+
+
+def test_a_kernel_is_the_same_whoever_calls_it_first() -> None:
+    assert _twice_the_total(3) == 6.0  # compiles both
+    assert "alwaysinline" not in _total_of_ones.inspect_llvm(_total_of_ones.signatures[0])
+
+
 RACE = """
     import sys, time
     import numpy as np

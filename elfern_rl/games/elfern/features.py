@@ -23,7 +23,7 @@ from elfern_rl.games.elfern.kernel import (
 )
 from elfern_rl.games.planes import card_plane, one_hot, plane
 from elfern_rl.games.row import HAND, PACK, PACK_SIZE, PLAYED, VIEWER, Row, Rules, get
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 
 __all__ = ["FEATURES_VERSION", "LAYOUT", "features", "num_features"]
 
@@ -58,13 +58,13 @@ LAYOUT = (
 """The feature vector's parts and their lengths."""
 
 
-@kernel
+@leaf
 def num_features(rules: Rules) -> int:
     """Returns the length of the feature vector, the same for all options."""
     return NUM_FEATURES
 
 
-@kernel
+@leaf(forceinline=False)
 def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     """Writes the features of a view, float32[NUM_FEATURES]; see ``LAYOUT``."""
     player = get(view_row, VIEWER) - 1

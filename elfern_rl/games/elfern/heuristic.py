@@ -19,7 +19,7 @@ from elfern_rl.games.elfern.kernel import (
 )
 from elfern_rl.games.row import HAND, PACK, PLAYED, PLAYS, WON, Row, Rules, bit, get, log_get
 from elfern_rl.games.tricks import beats, higher_in_suit, suit_mask
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 from elfern_rl.rng import Rng, below
 
 __all__ = ["choose"]
@@ -46,7 +46,7 @@ _W_THRIFT = 0.1
 _RANK_TEN, _RANK_JACK, _RANK_QUEEN, _RANK_KING, _RANK_ACE = 3, 4, 5, 6, 7
 
 
-@kernel
+@leaf
 def _is_master(card: int, unseen: int, trump: int) -> bool:
     """Tells whether no unseen card can beat ``card`` when it is led."""
     if unseen & higher_in_suit(card):
@@ -54,7 +54,7 @@ def _is_master(card: int, unseen: int, trump: int) -> bool:
     return trump < 0 or card >> 3 == trump or unseen & suit_mask(trump) == 0
 
 
-@kernel
+@leaf(forceinline=False)
 def _lead(row: Row, rules: Rules, player: int, card: int, unseen: int, flags: int) -> float:
     """Returns the score of leading ``card``."""
     trump = trump_suit(row)
@@ -95,7 +95,7 @@ def _lead(row: Row, rules: Rules, player: int, card: int, unseen: int, flags: in
     return score
 
 
-@kernel
+@leaf(forceinline=False)
 def _follow(
     row: Row, rules: Rules, player: int, card: int, unseen: int, hand: int, flags: int
 ) -> float:
@@ -147,7 +147,7 @@ def _follow(
     return score
 
 
-@kernel
+@leaf(forceinline=False)
 def choose(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
     """Returns the card that ``player``, on move, plays.
 

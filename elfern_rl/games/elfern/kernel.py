@@ -30,13 +30,14 @@ from elfern_rl.games.row import (
     Row,
     Rules,
     bit,
+    copy_row,
     current_player,
     get,
     log_get,
     log_put,
 )
 from elfern_rl.games.tricks import beats, playable
-from elfern_rl.jit import kernel
+from elfern_rl.jit import kernel, leaf
 from elfern_rl.rng import Rng, below
 
 # Words of the rules array (see also games/row.py).
@@ -55,32 +56,32 @@ LAST_DEALT = 13  # card + 1 of the card dealt last to the hand that is being dea
 DEAL_FIRST, DEAL_SECOND, TURN_UP, DRAW_WINNER, DRAW_LOSER, PLAY, OVER = 0, 1, 2, 3, 4, 5, 6
 
 
-@kernel
+@leaf
 def num_plays(row: Row) -> int:
     """Returns how many cards have been played."""
     return get(row, NUM_PLAYS)
 
 
-@kernel
+@leaf
 def num_draws(row: Row) -> int:
     """Returns how many cards have been drawn from the talon."""
     return get(row, NUM_DRAWS)
 
 
-@kernel
+@leaf
 def talon_size(row: Row, rules: Rules) -> int:
     """Returns how many cards the talon has, the turned-up card included."""
     return rules[PACK_SIZE] - 2 * rules[HAND_SIZE] - num_draws(row)
 
 
-@kernel
+@leaf
 def trump_suit(row: Row) -> int:
     """Returns the trump suit, 0..3, or -1 if there is none (yet)."""
     turned = get(row, TURNED)
     return (turned - 1) >> 3 if turned else -1
 
 
-@kernel
+@leaf
 def obliged(hand: int, led: int, trump: int, must_head: int) -> int:
     """Returns what may be played from ``hand`` in phase two, second to the card ``led``.
 
@@ -94,7 +95,7 @@ def obliged(hand: int, led: int, trump: int, must_head: int) -> int:
     return playable(hand, led, led if must_head else -1, trump)
 
 
-@kernel
+@leaf
 def legal(row: Row, rules: Rules, player: int) -> int:
     """Returns the mask of the cards that ``player``, on move, may play."""
     hand = get(row, HAND + player)
@@ -104,21 +105,21 @@ def legal(row: Row, rules: Rules, player: int) -> int:
     return obliged(hand, led, trump_suit(row), rules[MUST_HEAD])
 
 
-@kernel
+@leaf
 def _to_play(row: Row, rules: Rules, player: int) -> None:
     row[STAGE] = PLAY
     row[PLAYER] = player + 4
     row[LEGAL] = legal(row, rules, player)
 
 
-@kernel
+@leaf
 def _to_chance(row: Row, stage: int) -> None:
     row[STAGE] = stage
     row[PLAYER] = CHANCE + 4
     row[LEGAL] = 0
 
 
-@kernel
+@leaf
 def root(row: Row, rules: Rules) -> None:
     """Sets the row to the state before the first card is dealt."""
     row[:] = 0
@@ -126,7 +127,7 @@ def root(row: Row, rules: Rules) -> None:
     _to_chance(row, DEAL_FIRST)
 
 
-@kernel
+@leaf
 def _trick(row: Row, rules: Rules, player: int, card: int) -> None:
     """Ends the trick to which ``player`` played ``card`` second."""
     led = get(row, LED) - 1
@@ -145,7 +146,7 @@ def _trick(row: Row, rules: Rules, player: int, card: int) -> None:
         row[LEGAL] = 0
 
 
-@kernel
+@leaf
 def _play_card(row: Row, rules: Rules, card: int) -> None:
     player = current_player(row)
     row[HAND + player] = get(row, HAND + player) & ~bit(card)
@@ -160,7 +161,7 @@ def _play_card(row: Row, rules: Rules, card: int) -> None:
         _to_play(row, rules, 1 - player)
 
 
-@kernel
+@leaf
 def _deal_card(row: Row, rules: Rules, stage: int, card: int) -> None:
     player = 0 if stage == DEAL_FIRST else 1
     row[TALON] = get(row, TALON) & ~bit(card)
@@ -177,7 +178,7 @@ def _deal_card(row: Row, rules: Rules, stage: int, card: int) -> None:
         _to_play(row, rules, 0)
 
 
-@kernel
+@leaf
 def _draw_card(row: Row, rules: Rules, stage: int, card: int) -> None:
     winner = get(row, LEADER)
     player = winner if stage == DRAW_WINNER else 1 - winner
@@ -191,7 +192,7 @@ def _draw_card(row: Row, rules: Rules, stage: int, card: int) -> None:
         _to_play(row, rules, winner)
 
 
-@kernel
+@leaf
 def apply(row: Row, rules: Rules, action: int) -> None:
     """Makes one step: plays, deals, turns up or draws the card ``action``; it must be possible."""
     stage = get(row, STAGE)
@@ -207,7 +208,7 @@ def apply(row: Row, rules: Rules, action: int) -> None:
         _deal_card(row, rules, stage, action)
 
 
-@kernel
+@leaf
 def start(row: Row, rules: Rules, deck: Deck) -> None:
     """Deals from ``deck`` and sets the row to forehand's first decision.
 
@@ -231,7 +232,7 @@ def start(row: Row, rules: Rules, deck: Deck) -> None:
     _to_play(row, rules, 0)
 
 
-@kernel
+@leaf
 def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
     """Plays a card and then draws from ``deck`` until a player is to move or the deal is over."""
     _play_card(row, rules, action)
@@ -241,7 +242,7 @@ def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
         _draw_card(row, rules, DRAW_LOSER, np.int64(deck[next_card + 1]))
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_mask(row: Row, rules: Rules) -> int:
     """Returns the cards that can come at a chance node, as a mask; 0 elsewhere."""
     stage = get(row, STAGE)
@@ -259,7 +260,7 @@ def chance_mask(row: Row, rules: Rules) -> int:
     return 0
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_outcomes(
     row: Row, rules: Rules, actions: NDArray[np.int64], probabilities: NDArray[np.float64]
 ) -> int:
@@ -272,7 +273,7 @@ def chance_outcomes(
     return write_outcomes(chance_mask(row, rules), missing, actions, probabilities)
 
 
-@kernel
+@leaf(forceinline=False)
 def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     """Returns the outcome of a chance node that ``deck`` (see :func:`start`) makes come."""
     stage = get(row, STAGE)
@@ -288,13 +289,13 @@ def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     return lowest(hand & ~get(row, HAND + player))
 
 
-@kernel
+@leaf
 def honours_of(row: Row, rules: Rules, player: int) -> int:
     """Returns the honours in the tricks that ``player`` has won."""
     return popcount(get(row, WON + player) & rules[HONOURS])
 
 
-@kernel
+@leaf
 def game_points(own: int, all_honours: int, scoring: int) -> int:
     """Returns the game points of a player with ``own`` of ``all_honours``, scored by ``scoring``.
 
@@ -328,7 +329,7 @@ def game_points(own: int, all_honours: int, scoring: int) -> int:
     return points if own > other else -points
 
 
-@kernel
+@leaf
 def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
     """Writes the players' game points, float64[2]; zeros before the deal is over."""
     out[0] = 0.0
@@ -341,14 +342,14 @@ def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
         out[1] = -points
 
 
-@kernel
+@leaf
 def stats(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
     """Writes the honours that each player has won so far, float64[2]."""
     out[0] = honours_of(row, rules, 0)
     out[1] = honours_of(row, rules, 1)
 
 
-@kernel
+@leaf(forceinline=False)
 def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
     """Writes what ``player`` may know of the row into ``out``: the only door to hidden cards.
 
@@ -357,7 +358,7 @@ def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
     kept only for the player whose turn it is.
     """
     other = 1 - player
-    out[:] = row
+    copy_row(row, out)
     out[VIEWER] = player + 1
     out[HAND + other] = 0
     turned = get(row, TURNED)
@@ -383,7 +384,7 @@ def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
             out[word] = get(out, word) & ~(np.int64(255) << ((i & 3) << 3))
 
 
-@kernel
+@leaf
 def _drawer(row: Row, rules: Rules, draw: int) -> int:
     """Returns who made the draw of the given number."""
     card = log_get(row, PLAYS, draw & ~1)
@@ -392,7 +393,7 @@ def _drawer(row: Row, rules: Rules, draw: int) -> int:
     return winner if draw & 1 == 0 else 1 - winner
 
 
-@kernel
+@leaf
 def held(row: Row, rules: Rules, player: int) -> int:
     """Returns how many cards ``player`` holds, from public counts alone."""
     stage = get(row, STAGE)
@@ -404,7 +405,7 @@ def held(row: Row, rules: Rules, player: int) -> int:
     return rules[HAND_SIZE] + drawn - popcount(get(row, PLAYED + player))
 
 
-@kernel
+@leaf(forceinline=False)
 def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row, deck: Deck) -> None:
     """Writes a full row that is consistent with a view, and the talon's order.
 
@@ -422,7 +423,7 @@ def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row, deck: Deck) -> 
     """
     player = get(view_row, VIEWER) - 1
     other = 1 - player
-    row[:] = view_row
+    copy_row(view_row, row)
     row[VIEWER] = 0
     unseen = get(view_row, TALON)
     hand = get(view_row, HAND + other)
