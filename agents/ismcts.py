@@ -74,7 +74,8 @@ class Ismcts(Agent):
     ) -> NDArray[np.float64]:
         """Returns the shares of the visits, float64[B, num_actions]."""
         visits, _ = self.search(views, seeds)
-        return visits / visits.sum(axis=1, keepdims=True)
+        shares: NDArray[np.float64] = visits / visits.sum(axis=1, keepdims=True)
+        return shares
 
     def act_batch(
         self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]

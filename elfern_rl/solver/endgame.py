@@ -100,7 +100,7 @@ def leader_honours(table: EndgameTable, leader: int, follower: int, trump: int) 
         follower: mask of the other player's cards, as many.
         trump: the trump suit, 0..3, or -1.
     """
-    return np.int64(table.values[number_of(table.num, leader, follower, trump)])
+    return int(np.int64(table.values[number_of(table.num, leader, follower, trump)]))
 
 
 @kernel
@@ -144,7 +144,7 @@ def lead_honours(table: EndgameTable, leader: int, follower: int, led: int, trum
     live = leader | follower
     leader &= ~bit(led)
     replies = obliged(follower, led, trump, table.must_head)
-    worst = np.int64(99)
+    worst = 99
     while replies:
         reply = lowest(replies)
         replies &= replies - 1
@@ -156,7 +156,7 @@ def lead_honours(table: EndgameTable, leader: int, follower: int, led: int, trum
 @kernel
 def _solve(table: EndgameTable, leader: int, follower: int, trump: int) -> int:
     """Returns the leader's honours by looking one trick ahead."""
-    best = np.int64(0)
+    best = 0
     cards = leader
     live = leader | follower
     while cards:
@@ -183,7 +183,7 @@ def _build(table: EndgameTable, trump: int) -> None:
             y = k - popcount(num.follower[a]) - popcount(num.follower[b])
             group = x * side + y
             for i in range(num.group[group] + num.start_at[group, b], num.group[group + 1]):
-                c, d = np.int64(num.second[i, 0]), np.int64(num.second[i, 1])
+                c, d = int(num.second[i, 0]), int(num.second[i, 1])
                 leader, follower = position_masks(num, a, b, c, d)
                 at = num.first[k, pair] + i - num.group[group]
                 table.values[at] = _solve(table, leader, follower, trump)
@@ -215,7 +215,7 @@ def optimal_cards(table: EndgameTable, row: Row, rules: Rules, values: NDArray[n
     if led >= 0:
         total += rules[HONOURS] >> led & 1
     values[:] = -1
-    best, mask = np.int64(-1), np.int64(0)
+    best, mask = -1, 0
     while cards:
         card = lowest(cards)
         cards &= cards - 1
@@ -233,7 +233,7 @@ def optimal_cards(table: EndgameTable, row: Row, rules: Rules, values: NDArray[n
 
 @kernel
 def table_covers(table: EndgameTable, row: Row, rules: Rules) -> bool:
-    """Tells whether a row (or the mover's view) is in phase two with hands that are in the table."""
+    """Tells whether a row (or the mover's view) is in phase two with hands that the table has."""
     played = popcount(get(row, PLAYED) | get(row, PLAYED + 1))
     return (
         current_player(row) >= 0

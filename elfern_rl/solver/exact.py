@@ -73,6 +73,6 @@ def exact_action(table: EndgameTable, view: Row, rules: Rules) -> int:
     Of several the one with the most honours is taken, then the lowest id.
     """
     if not is_exact(table, view, rules):
-        return np.int64(-1)
+        return -1
     values = np.empty(32, np.int64)
     return lowest(optimal_cards(table, view, rules, values))

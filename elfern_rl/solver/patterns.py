@@ -247,7 +247,7 @@ def number_of(num: Numbering, leader: int, follower: int, trump: int) -> int:
         p0, p2 = min(p0, p2), max(p0, p2)
         p1, p3 = min(p1, p3), max(p1, p3)
         p1, p2 = min(p1, p2), max(p1, p2)
-    return num.first[k, p0 * n + p1] + num.place[p3 * (p3 + 1) // 2 + p2]
+    return int(num.first[k, p0 * n + p1] + num.place[p3 * (p3 + 1) // 2 + p2])
 
 
 @kernel
