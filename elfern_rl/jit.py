@@ -30,16 +30,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 import llvmlite
 import numba
+import numpy as np
 from numba.core.caching import IndexDataCacheFile
 from numba.core.options import DefaultOptions
 
-__all__ = ["cache_folder", "kernel", "leaf", "source_hash"]
+__all__ = ["cache_folder", "int64", "kernel", "leaf", "source_hash"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+int64: Callable[[Any], int] = cast(Any, np.int64)
+"""``np.int64`` as kernels use it: compiled it is the type itself, to the type checker an int."""
 
 PACKAGE = Path(__file__).resolve().parent
 _KEEP = 4

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from elfern_rl.jit import leaf
+from elfern_rl.jit import int64, leaf
 
 __all__ = ["Rng", "below", "below_wide", "make_rng", "next_u64", "stream", "stream_u64", "uniform"]
 
@@ -52,17 +52,17 @@ def below(rng: Rng, n: int) -> int:
         threshold = ((_LOW32 + np.uint64(1)) - bound) % bound
         while (product & _LOW32) < threshold:
             product = (next_u64(rng) >> _S32) * bound
-    return np.int64(product >> _S32)
+    return int64(product >> _S32)
 
 
 @leaf
 def below_wide(rng: Rng, n: int) -> int:
     """Returns an integer uniform on 0..n-1 (exactly, by rejection), for 0 < n < 2**63."""
-    mask = np.int64(n - 1)
+    mask = int64(n - 1)
     for shift in (1, 2, 4, 8, 16, 32):
         mask |= mask >> shift
     while True:
-        value = np.int64(next_u64(rng) & np.uint64(mask))
+        value = int64(next_u64(rng) & np.uint64(mask))
         if value < n:
             return value
 

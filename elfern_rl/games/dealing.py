@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from elfern_rl.bits import lowest, popcount
 from elfern_rl.games.row import bit
-from elfern_rl.jit import leaf
+from elfern_rl.jit import int64, leaf
 
 __all__ = ["next_dealt", "write_outcomes"]
 
@@ -23,7 +23,7 @@ def next_dealt(undealt: int, last: int, missing: int) -> int:
     """
     if last >= 0:
         undealt &= ~(bit(last) - 1) & ~bit(last)
-    possible = np.int64(0)
+    possible = int64(0)
     # Enough cards must be left above it for the rest of the hand.
     for _ in range(popcount(undealt) - missing + 1):
         possible |= bit(lowest(undealt))
@@ -51,7 +51,7 @@ def write_outcomes(
         The number of outcomes.
     """
     n = popcount(mask)
-    k = np.int64(missing)
+    k = int64(missing)
     m = n + k - 1
     p = k / max(m, 1)
     for i in range(n):

@@ -171,7 +171,7 @@ def in_auction(row: Row, rules: Rules) -> bool:
 
 @leaf
 def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
-    """A player's action, then the chance events from ``deck`` up to the next decision or the end."""
+    """A player's action, then the chance events from ``deck`` up to the next decision or end."""
     if rules[GAME] == HERZBLATT:
         herzblatt.play(row, rules, action)
     else:

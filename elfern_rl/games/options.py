@@ -109,7 +109,8 @@ def split_game_string(text: str) -> tuple[str, dict[str, str]]:
     match = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", text, re.DOTALL)
     if match is None:
         raise InvalidOption(
-            f"'{text}' is no game string; it must look like elfern or elfern(hand_size=4,trump=true)"
+            f"'{text}' is no game string; "
+            "it must look like elfern or elfern(hand_size=4,trump=true)"
         )
     options: dict[str, str] = {}
     for piece in (match[2] or "").split(","):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from elfern_rl.jit import leaf
+from elfern_rl.jit import int64, leaf
 
 __all__ = ["CHANCE", "TERMINAL", "Deck", "Row", "Rules"]
 
@@ -47,7 +47,7 @@ DRAWS = 32  # the cards drawn, in order: 32 bytes holding card + 1, 0 for one th
 @leaf
 def get(row: Row, word: int) -> int:
     """Returns a word as int64: uint32 arithmetic in compiled code would drift to float64."""
-    return np.int64(row[word])
+    return int64(row[word])
 
 
 @leaf
@@ -60,14 +60,14 @@ def copy_row(row: Row, out: Row) -> None:
 @leaf
 def bit(card: int) -> int:
     """Returns the mask of one card, int64."""
-    return np.int64(1) << np.int64(card)
+    return int64(1) << int64(card)
 
 
 @leaf
 def log_put(row: Row, start: int, index: int, card: int) -> None:
     """Appends ``card`` as entry ``index`` of the byte log that starts at word ``start``."""
     word = start + (index >> 2)
-    row[word] = get(row, word) | (np.int64(card + 1) << ((index & 3) << 3))
+    row[word] = get(row, word) | (int64(card + 1) << ((index & 3) << 3))
 
 
 @leaf

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from elfern_rl.bits import lowest, popcount, random_bit
 from elfern_rl.games.row import bit
-from elfern_rl.jit import kernel
+from elfern_rl.jit import int64, kernel
 from elfern_rl.rng import Rng, below_wide
 
 __all__ = ["MAX_PLACES", "draw", "place"]
@@ -69,7 +69,7 @@ def place(
         out: int64[n], written: the cards of each place.
     """
     n = sizes.shape[0]
-    bound = np.int64(0)
+    bound = int64(0)
     barred_places = 0
     last_barred = 0
     last_free = -1
@@ -131,7 +131,7 @@ def _fill(
         may[places] = cards
         size[places] = rest
         places += 1
-    states = np.int64(1)
+    states = int64(1)
     for i in range(places):
         stride[i] = states
         states *= min(size[i], num_bound) + 1
@@ -145,13 +145,13 @@ def _fill(
     # the sum of used[i] * stride[i].
     ways = np.zeros(states, np.int64)
     used = np.empty(MAX_PLACES, np.int64)
-    dealt = np.int64(0)
+    dealt = int64(0)
     for i in range(places):
         used[i] = min(size[i], num_bound)
         dealt += used[i]
     for s in range(states - 1, -1, -1):
         if dealt == num_bound:
-            total = np.int64(1)
+            total = int64(1)
             unplaced = popcount(cards) - num_bound
             for i in range(places - 1):
                 total *= _CHOOSE[unplaced, size[i] - used[i]]
@@ -159,7 +159,7 @@ def _fill(
             ways[s] = total
         elif dealt < num_bound:
             card = order[dealt]
-            total = np.int64(0)
+            total = int64(0)
             for i in range(places):
                 if used[i] < size[i] and may[i] >> card & 1:
                     total += ways[s + stride[i]]
@@ -172,7 +172,7 @@ def _fill(
             used[i] = min(size[i], num_bound)
             dealt += used[i]
 
-    s = np.int64(0)
+    s = int64(0)
     for i in range(places):
         used[i] = 0
     for j in range(num_bound):

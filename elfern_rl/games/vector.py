@@ -315,7 +315,7 @@ class VectorEnv:
             InvalidOption: the state is of another number of environments or another game.
         """
         data = self._step_data
-        targets = {
+        targets: dict[str, NDArray[Any]] = {
             "rows": self._rows,
             "decks": self._decks,
             "rngs": self._rngs,

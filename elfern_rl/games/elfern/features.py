@@ -23,7 +23,7 @@ from elfern_rl.games.elfern.kernel import (
 )
 from elfern_rl.games.planes import card_plane, one_hot, plane
 from elfern_rl.games.row import HAND, PACK, PACK_SIZE, PLAYED, VIEWER, Row, Rules, get
-from elfern_rl.jit import leaf
+from elfern_rl.jit import int64, leaf
 
 __all__ = ["FEATURES_VERSION", "LAYOUT", "features", "num_features"]
 
@@ -73,10 +73,10 @@ def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     mine, theirs = get(view_row, PLAYED + player), get(view_row, PLAYED + other)
     unseen = rules[PACK] & ~(hand | mine | theirs)
     turned = get(view_row, TURNED) - 1
-    turned_out = turned if turned >= 0 and unseen >> turned & 1 else np.int64(-1)
+    turned_out = turned if turned >= 0 and unseen >> turned & 1 else int64(-1)
     talon = talon_size(view_row, rules)
     if turned_out >= 0:
-        unseen &= ~(np.int64(1) << turned_out)
+        unseen &= ~(int64(1) << turned_out)
     led = get(view_row, LED) - 1
     plane(out, 0, hand)
     plane(out, 32, unseen)

@@ -88,7 +88,7 @@ def _lead(row: Row, rules: Rules, player: int, card: int, unseen: int, flags: in
             theirs = second if own == first else first
             won = get(row, WON + player) >> own & 1
             if won and rules[HONOURS] >> theirs & 1 and card >> 3 == own >> 3 and card < own:
-                # In sequence: every card of the suit between the two is out of the opponent's reach.
+                # In sequence: no card of the suit between the two can be the opponent's.
                 between = higher_in_suit(card) & ~higher_in_suit(own) & ~bit(own)
                 if between & unseen == 0:
                     score += _W_RUN

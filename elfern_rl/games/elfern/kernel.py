@@ -37,7 +37,7 @@ from elfern_rl.games.row import (
     log_put,
 )
 from elfern_rl.games.tricks import beats, playable
-from elfern_rl.jit import kernel, leaf
+from elfern_rl.jit import int64, kernel, leaf
 from elfern_rl.rng import Rng, below
 
 # Words of the rules array (see also games/row.py).
@@ -71,7 +71,7 @@ def num_draws(row: Row) -> int:
 @leaf
 def talon_size(row: Row, rules: Rules) -> int:
     """Returns how many cards the talon has, the turned-up card included."""
-    return rules[PACK_SIZE] - 2 * rules[HAND_SIZE] - num_draws(row)
+    return int64(rules[PACK_SIZE] - 2 * rules[HAND_SIZE] - num_draws(row))
 
 
 @leaf
@@ -217,7 +217,7 @@ def start(row: Row, rules: Rules, deck: Deck) -> None:
     """
     size = rules[HAND_SIZE]
     row[:] = 0
-    first, second = np.int64(0), np.int64(0)
+    first, second = int64(0), int64(0)
     for i in range(size):
         first |= bit(deck[i])
         second |= bit(deck[size + i])
@@ -225,7 +225,7 @@ def start(row: Row, rules: Rules, deck: Deck) -> None:
     row[HAND + 1] = second
     talon = rules[PACK] & ~first & ~second
     if rules[TRUMP]:
-        turned = np.int64(deck[rules[PACK_SIZE] - 1])
+        turned = int64(deck[rules[PACK_SIZE] - 1])
         row[TURNED] = turned + 1
         talon &= ~bit(turned)
     row[TALON] = talon
@@ -238,8 +238,8 @@ def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
     _play_card(row, rules, action)
     if get(row, STAGE) == DRAW_WINNER:
         next_card = 2 * rules[HAND_SIZE] + num_draws(row)
-        _draw_card(row, rules, DRAW_WINNER, np.int64(deck[next_card]))
-        _draw_card(row, rules, DRAW_LOSER, np.int64(deck[next_card + 1]))
+        _draw_card(row, rules, DRAW_WINNER, int64(deck[next_card]))
+        _draw_card(row, rules, DRAW_LOSER, int64(deck[next_card + 1]))
 
 
 @leaf(forceinline=False)
@@ -266,7 +266,7 @@ def chance_outcomes(
 ) -> int:
     """Writes a chance node's outcomes (int64[32]) and probabilities (float64[32]); returns n."""
     stage = get(row, STAGE)
-    missing = np.int64(1)
+    missing = int64(1)
     if stage == DEAL_FIRST or stage == DEAL_SECOND:
         player = 0 if stage == DEAL_FIRST else 1
         missing = rules[HAND_SIZE] - popcount(get(row, HAND + player))
@@ -279,11 +279,11 @@ def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     stage = get(row, STAGE)
     size = rules[HAND_SIZE]
     if stage == TURN_UP:
-        return np.int64(deck[rules[PACK_SIZE] - 1])
+        return int64(deck[rules[PACK_SIZE] - 1])
     if stage == DRAW_WINNER or stage == DRAW_LOSER:
-        return np.int64(deck[2 * size + num_draws(row)])
+        return int64(deck[2 * size + num_draws(row)])
     player = 0 if stage == DEAL_FIRST else 1
-    hand = np.int64(0)
+    hand = int64(0)
     for i in range(size):
         hand |= bit(deck[player * size + i])
     return lowest(hand & ~get(row, HAND + player))
@@ -323,9 +323,8 @@ def game_points(own: int, all_honours: int, scoring: int) -> int:
             points = 3
         elif 20 * most >= 14 * all_honours:
             points = 2
-    elif scoring == 2:
-        if 4 * most >= 3 * all_honours:
-            points = 2
+    elif scoring == 2 and 4 * most >= 3 * all_honours:
+        points = 2
     return points if own > other else -points
 
 
@@ -381,7 +380,7 @@ def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
     for i in range(draws):
         if log_get(row, DRAWS, i) != turned - 1 and _drawer(row, rules, i) != player:
             word = DRAWS + (i >> 2)
-            out[word] = get(out, word) & ~(np.int64(255) << ((i & 3) << 3))
+            out[word] = get(out, word) & ~(int64(255) << ((i & 3) << 3))
 
 
 @leaf
@@ -402,7 +401,7 @@ def held(row: Row, rules: Rules, player: int) -> int:
     drawn = num_draws(row) >> 1
     if num_draws(row) & 1 and player == get(row, LEADER):
         drawn += 1
-    return rules[HAND_SIZE] + drawn - popcount(get(row, PLAYED + player))
+    return int64(rules[HAND_SIZE] + drawn - popcount(get(row, PLAYED + player)))
 
 
 @leaf(forceinline=False)
@@ -519,7 +518,7 @@ def resample_history(
     for i in range(draws):
         if slot_of_draw[i] < 0:
             own &= ~bit(log_get(view_row, DRAWS, i))
-    theirs = np.int64(0)
+    theirs = int64(0)
     for s in range(size):
         theirs |= bit(slot_card[s])
     first = own if player == 0 else theirs

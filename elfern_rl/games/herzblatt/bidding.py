@@ -25,7 +25,7 @@ from elfern_rl.games.herzblatt.kernel import (
     WINNING_POINTS,
 )
 from elfern_rl.games.row import PLAYERS, Rules
-from elfern_rl.jit import leaf
+from elfern_rl.jit import int64, leaf
 
 __all__ = ["COUNTS", "count_hand", "expected_points", "expected_stakes"]
 
@@ -107,7 +107,7 @@ _SPREAD = np.array([15.1, 14.3, 16.1, 17.6, 15.0, 14.7, 18.4])
 
 @leaf
 def _table(rules: Rules) -> int:
-    return rules[PLAYERS] - 2 + (0 if rules[MUST_TRUMP] else 4)
+    return int64(rules[PLAYERS]) - 2 + (0 if rules[MUST_TRUMP] else 4)
 
 
 @leaf(forceinline=False)
@@ -128,7 +128,7 @@ def expected_stakes(hand: int, rules: Rules, forehand: bool) -> float:
     wins = _at_least(WINNING_POINTS, mean, spread)
     wins_more = _at_least(ALL_POINTS - rules[WIN_LIMIT] + 1, mean, spread)
     loses_more = 1.0 - _at_least(rules[LOSE_LIMIT], mean, spread)
-    return (
+    return float(
         rules[WIN] * (wins - wins_more)
         + rules[WIN_MORE] * wins_more
         - rules[LOSE] * (1.0 - wins - loses_more)

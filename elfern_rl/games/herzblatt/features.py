@@ -44,7 +44,7 @@ from elfern_rl.games.row import (
     get,
 )
 from elfern_rl.games.tricks import suit_mask
-from elfern_rl.jit import leaf
+from elfern_rl.jit import int64, leaf
 
 __all__ = ["FEATURES_VERSION", "features", "layout", "num_features"]
 
@@ -87,7 +87,7 @@ def layout(players: int) -> tuple[tuple[str, int], ...]:
 @leaf(forceinline=False)
 def num_features(rules: Rules) -> int:
     """Returns the length of the feature vector; it depends on the number of players."""
-    players = rules[PLAYERS]
+    players = int64(rules[PLAYERS])
     return 32 * (4 + (players - 1) + players) + _STAGES + 5 * players + 4 + _SCALARS
 
 
@@ -109,7 +109,7 @@ def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     at = 96
     for seat in range(1, players):
         p = (me + seat) % players
-        may = hidden & ~get(view_row, BARRED + p) if held(view_row, rules, p) else np.int64(0)
+        may = hidden & ~get(view_row, BARRED + p) if held(view_row, rules, p) else int64(0)
         plane(out, at, may)
         at += 32
     for seat in range(players):
@@ -121,7 +121,7 @@ def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     out[at + 1] = np.float32(stage == DISCARD)
     out[at + 2] = np.float32(stage == PLAY)
     at += _STAGES
-    leader, winner, led = np.int64(-1), np.int64(-1), np.int64(-1)
+    leader, winner, led = int64(-1), int64(-1), int64(-1)
     if stage == PLAY:
         leader = (current_player(view_row) - on_table) % players
         if table:
@@ -141,8 +141,8 @@ def features(view_row: Row, rules: Rules, out: NDArray[np.float32]) -> None:
     at += players
     one_hot(out, at, 4, led >> 3 if led >= 0 else -1)
     at += 4
-    soloists = np.int64(0)
-    defenders = np.int64(0)
+    soloists = int64(0)
+    defenders = int64(0)
     for p in range(players):
         if p == alone:
             soloists += card_points(get(view_row, WON + p)) + card_points(laid)

@@ -34,7 +34,7 @@ from elfern_rl.games.herzblatt.kernel import (
 )
 from elfern_rl.games.row import HAND, PLAYERS, Row, Rules, bit, get, legal_mask
 from elfern_rl.games.tricks import ACE_TEN, beats, higher_in_suit, suit_mask
-from elfern_rl.jit import leaf
+from elfern_rl.jit import int64, leaf
 from elfern_rl.rng import Rng, below
 
 __all__ = ["WEIGHTS", "choose", "choose_weighted"]
@@ -65,8 +65,8 @@ WEIGHTS: NDArray[np.float64] = np.array(
 )
 """Card points or factors, float64[12], by what the names ``_W_...`` say."""
 
-_ACES = np.int64(0x80808080)
-_TENS = np.int64(0x08080808)
+_ACES = int64(0x80808080)
+_TENS = int64(0x08080808)
 
 
 @leaf
@@ -136,8 +136,8 @@ def _later(card: int, hidden: int, w: NDArray[np.float64]) -> float:
     """Returns what a trump is worth if it is kept."""
     points = card_points(bit(card))
     if hidden & higher_in_suit(card, ACE_TEN):
-        return w[_W_KEEP_TRUMP] + w[_W_KEEP_POINTS] * points
-    return w[_W_KEEP_TRUMP] + points
+        return float(w[_W_KEEP_TRUMP] + w[_W_KEEP_POINTS] * points)
+    return float(w[_W_KEEP_TRUMP] + points)
 
 
 @leaf

@@ -37,7 +37,7 @@ from elfern_rl.games.row import (
 )
 from elfern_rl.games.sample import MAX_PLACES, draw, place
 from elfern_rl.games.tricks import ACE_TEN, beats, excluded, playable
-from elfern_rl.jit import kernel, leaf
+from elfern_rl.jit import int64, kernel, leaf
 from elfern_rl.rng import Rng
 
 # Words of the rules array (see also games/row.py).
@@ -132,14 +132,14 @@ def held(row: Row, rules: Rules, player: int) -> int:
     count = rules[HAND_SIZE] - popcount(get(row, PLAYED + player))
     if soloist(row) == player:
         count += SKAT_SIZE - num_laid(row)
-    return count
+    return int64(count)
 
 
 @leaf
 def _duties(row: Row, rules: Rules) -> tuple[int, int, int]:
     """Returns ``led, head, trump`` of the open trick, as games/tricks.py takes them."""
     led = led_card(row)
-    head = best_card(row) if led >> 3 == HEARTS else np.int64(-1)
+    head = best_card(row) if led >> 3 == HEARTS else int64(-1)
     return led, head, HEARTS if rules[MUST_TRUMP] else -1
 
 
@@ -193,7 +193,7 @@ def start(row: Row, rules: Rules, deck: Deck) -> None:
     row[:] = 0
     at = 0
     for player in range(rules[PLAYERS]):
-        hand = np.int64(0)
+        hand = int64(0)
         for _ in range(rules[HAND_SIZE]):
             hand |= bit(deck[at])
             at += 1
@@ -207,7 +207,7 @@ def _undealt(row: Row, rules: Rules) -> int:
     cards = rules[PACK] & ~get(row, SKAT)
     for player in range(rules[PLAYERS]):
         cards &= ~get(row, HAND + player)
-    return cards
+    return int64(cards)
 
 
 @leaf(forceinline=False)
@@ -347,7 +347,7 @@ def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
     word, missing = _receiving(row, rules)
     dealt = get(row, word)
     first = rules[HAND_SIZE] * (get(row, DEALING) >> 8)
-    cards = np.int64(0)
+    cards = int64(0)
     for i in range(first, first + popcount(dealt) + missing):
         cards |= bit(deck[i])
     return lowest(cards & ~dealt)
@@ -357,8 +357,8 @@ def chance_from_deck(row: Row, rules: Rules, deck: Deck) -> int:
 def stakes(points: int, rules: Rules) -> int:
     """Returns what each defender pays a soloist with ``points``; below 0 the soloist pays each."""
     if points >= WINNING_POINTS:
-        return rules[WIN_MORE] if ALL_POINTS - points < rules[WIN_LIMIT] else rules[WIN]
-    return -(rules[LOSE_MORE] if points < rules[LOSE_LIMIT] else rules[LOSE])
+        return int64(rules[WIN_MORE] if ALL_POINTS - points < rules[WIN_LIMIT] else rules[WIN])
+    return -int64(rules[LOSE_MORE] if points < rules[LOSE_LIMIT] else rules[LOSE])
 
 
 @leaf(forceinline=False)
@@ -370,7 +370,7 @@ def returns(row: Row, rules: Rules, out: NDArray[np.float64]) -> None:
         out[p] = 0.0
     if get(row, STAGE) != OVER or alone < 0:
         return
-    points = np.int64(ALL_POINTS)
+    points = int64(ALL_POINTS)
     for p in range(players):
         if p != alone:
             points -= card_points(get(row, WON + p))
@@ -429,7 +429,7 @@ def unseen(view_row: Row, rules: Rules, player: int) -> int:
         cards &= ~get(view_row, PLAYED + p)
     if soloist(view_row) == player:
         cards &= ~get(view_row, LAID)
-    return cards
+    return int64(cards)
 
 
 @kernel
