@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from elfern_rl.arena.results import Results, Score, Timing, score_of
+from elfern_rl.arena.tables import align, markdown_table
 
 __all__ = ["format_csv", "format_markdown", "format_table", "heatmap_png"]
 
@@ -48,9 +49,9 @@ def format_table(results: Results, timing: Sequence[Timing]) -> str:
         f"{results['game']}",
         f"{_sets(results)} a pairing, seed {results['seed']}; game points a deal, 95% intervals",
         "",
-        _align(_ranking_rows(results, timing), "llrlrrrr"),
+        align(_ranking_rows(results, timing), "llrlrrrr"),
         "",
-        _align(_pairing_rows(results), "lllrlrrr"),
+        align(_pairing_rows(results), "lllrlrrr"),
     ]
     return "\n".join(parts)
 
@@ -98,11 +99,11 @@ def format_markdown(
         "",
         "## Ranking: each agent against the field",
         "",
-        _markdown_table(_ranking_rows(results, timing), "llrlrrrr"),
+        markdown_table(_ranking_rows(results, timing), "llrlrrrr"),
         "",
         "## Pairings",
         "",
-        _markdown_table(_pairing_rows(results), "lllrlrrr"),
+        markdown_table(_pairing_rows(results), "lllrlrrr"),
         "",
         "![Game points a deal of each agent (row) against each opponent (column)](heatmap.png)",
         "",
@@ -263,24 +264,3 @@ def _verdict(score: Score) -> str:
     if low is None or high is None or low <= 0 <= high:
         return "unclear"
     return "beats" if low > 0 else "loses to"
-
-
-def _align(rows: Sequence[Sequence[str]], sides: str) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(sides))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.rjust(width) if side == "r" else cell.ljust(width)
-            for cell, width, side in zip(row, widths, sides, strict=True)
-        ]
-        lines.append("  ".join(cells).rstrip())
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return "\n".join(lines)
-
-
-def _markdown_table(rows: Sequence[Sequence[str]], sides: str) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-    rule = "|" + "|".join("---:" if side == "r" else "---" for side in sides) + "|"
-    return "\n".join([line(rows[0]), rule, *(line(row) for row in rows[1:])])

@@ -23,6 +23,7 @@ from elfern_rl.games.options import parse_game
 
 __all__ = [
     "CommonConfig",
+    "GameConfig",
     "Source",
     "StrictModel",
     "apply_overrides",
@@ -52,18 +53,8 @@ class CommonConfig(StrictModel):
     kind: str = Field(description="the kind of experiment")
     name: str = Field("", description="short name, for titles; default: the file's stem")
     description: str = Field("", description="one line for `elfern list` and the report")
-    game: str = Field(
-        "elfern",
-        validate_default=True,
-        description="the game string; stored with all options spelled out",
-    )
     seed: int = Field(0, ge=0, lt=1 << 63, description="everything random follows from it")
     out: str = Field(min_length=1, description="the run folder; default: runs/<the file's stem>")
-
-    @field_validator("game")
-    @classmethod
-    def _canonical_game(cls, game: str) -> str:
-        return parse_game(game).game_string
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the resolved configuration as plain dicts, lists, strings and numbers."""
@@ -72,6 +63,21 @@ class CommonConfig(StrictModel):
     def deciding(self) -> dict[str, Any]:
         """Returns the part of ``to_dict()`` that decides the results."""
         return {key: value for key, value in self.to_dict().items() if key not in self.neutral}
+
+
+class GameConfig(CommonConfig):
+    """The keys of a kind of experiment that is about one game."""
+
+    game: str = Field(
+        "elfern",
+        validate_default=True,
+        description="the game string; stored with all options spelled out",
+    )
+
+    @field_validator("game")
+    @classmethod
+    def _canonical_game(cls, game: str) -> str:
+        return parse_game(game).game_string
 
 
 @dataclass(frozen=True)

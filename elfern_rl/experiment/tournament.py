@@ -19,7 +19,7 @@ from pydantic import Field, model_serializer, model_validator
 
 from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
 from elfern_rl.experiment.chunks import ChunkStore
-from elfern_rl.experiment.config import CommonConfig, Source, StrictModel
+from elfern_rl.experiment.config import CommonConfig, GameConfig, Source, StrictModel
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.pool import run_units
 from elfern_rl.experiment.runfolder import RunFolder
@@ -55,7 +55,7 @@ class AgentConfig(StrictModel):
         return self.spec if self.name == self.spec else {"spec": self.spec, "name": self.name}
 
 
-class Config(CommonConfig):
+class Config(GameConfig):
     """A round robin on duplicate deals."""
 
     neutral = CommonConfig.neutral | {"workers"}
@@ -93,7 +93,8 @@ def check(config: CommonConfig, source: Source) -> None:
     """
     from elfern_rl.registry import make_agent
 
-    for number, agent in enumerate(cast(Config, config).agents):
+    config = cast(Config, config)
+    for number, agent in enumerate(config.agents):
         try:
             make_agent(agent.spec, config.game, seed=config.seed)
         except InvalidAgent as error:

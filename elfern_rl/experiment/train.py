@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from pydantic import Field
 
-from elfern_rl.experiment.config import CommonConfig, Source
+from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.options import parse_game
@@ -19,7 +19,7 @@ __all__ = ["Config", "check", "run", "summary"]
 OPPONENT = "heuristic"
 
 
-class Config(CommonConfig):
+class Config(GameConfig):
     """A training run of :mod:`elfern_rl.learning.ppo`."""
 
     kind: Literal["train"]

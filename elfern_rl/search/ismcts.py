@@ -25,16 +25,16 @@ from numpy.typing import NDArray
 from elfern_rl.bits import lowest, popcount, random_bit
 from elfern_rl.games import engine
 from elfern_rl.games.row import Row, Rules
-from elfern_rl.jit import kernel
+from elfern_rl.jit import kernel, leaf
 from elfern_rl.rng import Rng
 from elfern_rl.search.rollouts import RANDOM, rollout
 from elfern_rl.solver.endgame import EndgameTable
-from elfern_rl.solver.exact import exact_action, exact_returns
+from elfern_rl.solver.exact import exact_action, exact_returns, is_exact
 
 __all__ = ["search", "search_batch"]
 
 
-@kernel
+@leaf
 def _select(
     mask: int,
     children: NDArray[np.int32],
@@ -127,10 +127,12 @@ def search(
             depth += 1
             engine.play(row, rules, deck, action)
             player = engine.current_player(row)
-            settled = exact_returns(table, row, rules, points)
+            settled = is_exact(table, row, rules)
             if settled or new:
                 break
-        if not settled:
+        if settled:
+            exact_returns(table, row, rules, points)
+        else:
             rollout(row, rules, deck, table, flags, rng, points)
         for i in range(depth):
             visits[path[i]] += 1

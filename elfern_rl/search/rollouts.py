@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from elfern_rl.bits import random_bit
 from elfern_rl.games import engine
 from elfern_rl.games.row import Deck, Row, Rules
-from elfern_rl.jit import kernel
+from elfern_rl.jit import leaf
 from elfern_rl.rng import Rng
 from elfern_rl.solver.endgame import EndgameTable
-from elfern_rl.solver.exact import exact_returns
+from elfern_rl.solver.exact import exact_returns, is_exact
 
 __all__ = ["RANDOM", "rollout"]
 
@@ -19,7 +19,7 @@ RANDOM = -1
 """Value of ``flags`` for uniformly random play."""
 
 
-@kernel
+@leaf(forceinline=False)
 def rollout(
     row: Row,
     rules: Rules,
@@ -42,7 +42,8 @@ def rollout(
     """
     player = engine.current_player(row)
     while player >= 0:
-        if exact_returns(table, row, rules, points):
+        if is_exact(table, row, rules):
+            exact_returns(table, row, rules, points)
             return
         if flags == RANDOM:
             action = random_bit(engine.legal_mask(row), rng)

@@ -47,7 +47,7 @@ from elfern_rl.games.row import (
 )
 from elfern_rl.games.spiel import CardState
 from elfern_rl.games.tricks import beats, suit_mask
-from elfern_rl.jit import kernel
+from elfern_rl.jit import kernel, leaf
 from elfern_rl.solver.patterns import NONE, Numbering, make_numbering, number_of, position_masks
 
 __all__ = [
@@ -90,7 +90,7 @@ class EndgameTable(NamedTuple):
     most: int
 
 
-@kernel
+@leaf(forceinline=False)
 def leader_honours(table: EndgameTable, leader: int, follower: int, trump: int) -> int:
     """Returns the minimax honours of the player who leads, from the table.
 
@@ -103,7 +103,7 @@ def leader_honours(table: EndgameTable, leader: int, follower: int, trump: int) 
     return int(np.int64(table.values[number_of(table.num, leader, follower, trump)]))
 
 
-@kernel
+@leaf
 def _same_as_higher(card: int, hand: int, live: int, honours: int) -> bool:
     """Tells whether the next higher live card of the suit is in the same hand and counts alike.
 
@@ -116,7 +116,7 @@ def _same_as_higher(card: int, hand: int, live: int, honours: int) -> bool:
     return hand >> higher & 1 == 1 and (honours >> higher & 1) == (honours >> card & 1)
 
 
-@kernel
+@leaf
 def reply_honours(
     table: EndgameTable, leader: int, follower: int, led: int, reply: int, trump: int
 ) -> int:
@@ -138,7 +138,7 @@ def reply_honours(
     return won + leader_honours(table, leader, follower, trump)
 
 
-@kernel
+@leaf
 def lead_honours(table: EndgameTable, leader: int, follower: int, led: int, trump: int) -> int:
     """Returns the leader's honours after leading ``led`` from ``leader`` (still in the mask)."""
     live = leader | follower
@@ -189,7 +189,7 @@ def _build(table: EndgameTable, trump: int) -> None:
                 table.values[at] = _solve(table, leader, follower, trump)
 
 
-@kernel
+@leaf(forceinline=False)
 def optimal_cards(table: EndgameTable, row: Row, rules: Rules, values: NDArray[np.int64]) -> int:
     """Finds what each legal card is worth in phase two.
 
@@ -231,7 +231,7 @@ def optimal_cards(table: EndgameTable, row: Row, rules: Rules, values: NDArray[n
     return mask
 
 
-@kernel
+@leaf
 def table_covers(table: EndgameTable, row: Row, rules: Rules) -> bool:
     """Tells whether a row (or the mover's view) is in phase two with hands that the table has."""
     played = popcount(get(row, PLAYED) | get(row, PLAYED + 1))

@@ -15,11 +15,11 @@ from elfern_rl.games.elfern.kernel import HONOURS, SCORING, game_points, honours
 from elfern_rl.games.elfern.options import ElfernOptions
 from elfern_rl.games.options import GameOptions
 from elfern_rl.games.row import GAME, Row, Rules, current_player
-from elfern_rl.jit import kernel
+from elfern_rl.jit import kernel, leaf
 from elfern_rl.solver.endgame import EndgameTable, endgame_table, optimal_cards, table_covers
 from elfern_rl.solver.patterns import make_numbering
 
-__all__ = ["exact_action", "exact_returns", "no_table", "table_for"]
+__all__ = ["exact_action", "exact_returns", "is_exact", "no_table", "table_for"]
 
 
 @functools.cache
@@ -33,7 +33,7 @@ def table_for(options: GameOptions) -> EndgameTable:
     return endgame_table(options) if isinstance(options, ElfernOptions) else no_table()
 
 
-@kernel
+@leaf
 def is_exact(table: EndgameTable, row: Row, rules: Rules) -> bool:
     """Tells whether the table knows the position of a row or of its mover's view."""
     return table.most > 0 and rules[GAME] == 0 and table_covers(table, row, rules)
@@ -42,20 +42,15 @@ def is_exact(table: EndgameTable, row: Row, rules: Rules) -> bool:
 @kernel
 def exact_returns(
     table: EndgameTable, row: Row, rules: Rules, points: NDArray[np.float64]
-) -> bool:
-    """Writes the game points under best play by all, if the position is known.
+) -> None:
+    """Writes the game points under best play by all in a position that the table knows.
 
     Args:
         table: from :func:`table_for`.
-        row: uint32[ROW_WORDS], a full row.
+        row: uint32[ROW_WORDS], a full row, for which :func:`is_exact` is true.
         rules: int64[RULES_WORDS].
-        points: float64[MAX_PLAYERS], written if the result is true.
-
-    Returns:
-        Whether the position is known.
+        points: float64[MAX_PLAYERS], written.
     """
-    if not is_exact(table, row, rules):
-        return False
     player = current_player(row)
     values = np.empty(32, np.int64)
     best = optimal_cards(table, row, rules, values)
@@ -63,7 +58,6 @@ def exact_returns(
     worth = game_points(own, popcount(rules[HONOURS]), rules[SCORING])
     points[player] = worth
     points[1 - player] = -worth
-    return True
 
 
 @kernel

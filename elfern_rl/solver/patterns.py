@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elfern_rl.bits import popcount
-from elfern_rl.jit import kernel
+from elfern_rl.jit import kernel, leaf
 
 __all__ = ["Numbering", "make_numbering", "number_of", "position_masks"]
 
@@ -214,7 +214,7 @@ def _first_pairs(
     return first, sizes, starts
 
 
-@kernel
+@leaf
 def number_of(num: Numbering, leader: int, follower: int, trump: int) -> int:
     """Returns the number of a position; both players hold the same number of cards.
 

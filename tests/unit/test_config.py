@@ -11,7 +11,7 @@ from pydantic import Field
 
 from elfern_rl.errors import InvalidCheckpoint, InvalidConfig
 from elfern_rl.experiment.config import (
-    CommonConfig,
+    GameConfig,
     Source,
     StrictModel,
     apply_overrides,
@@ -36,7 +36,7 @@ class Inner(StrictModel):
     device: Literal["auto", "cpu"] = "auto"
 
 
-class Model(CommonConfig):
+class Model(GameConfig):
     kind: Literal["toy"]
     inner: Inner = Inner()
     many: list[Inner] = Field(default_factory=list)
@@ -155,7 +155,7 @@ def refusal(tmp_path, monkeypatch, text, *overrides):
             GOOD + "game: elfern(hand_size=20)\n",
             "x.yaml: game: elfern: hand_size=20: must be 1 to 16, half the pack of 32 cards",
         ),
-        (GOOD + "game: chess\n", "x.yaml: game: unknown game 'chess'; allowed: elfern"),
+        (GOOD + "game: chess\n", "x.yaml: game: unknown game 'chess'; allowed: elfern, herzblatt"),
         (
             "kind: train\nppo: {learning_rat: 1}\n",
             "x.yaml: ppo: unknown key 'learning_rat'; did you mean 'learning_rate'?",

@@ -19,11 +19,11 @@ from elfern_rl.errors import RunFolderError
 from elfern_rl.experiment import environment as environments
 from elfern_rl.experiment import files
 from elfern_rl.experiment.chunks import ChunkStore
-from elfern_rl.experiment.config import CommonConfig
+from elfern_rl.experiment.config import GameConfig
 from elfern_rl.experiment.runfolder import Status, is_finished, open_run, read_status
 
 
-class Config(CommonConfig):
+class Config(GameConfig):
     kind: Literal["toy"] = "toy"
     size: int = 1
     nested: dict[str, int] = Field(default_factory=dict)
