@@ -46,6 +46,11 @@ VARIANTS = [
     "elfern(hand_size=2,suits=4,ranks=T9,must_head=true)",
     "elfern(hand_size=1,suits=1,ranks=A7)",
     "elfern(hand_size=1,suits=1,ranks=AK97,trump=true)",
+    "herzblatt",
+    "herzblatt(players=2,rules=feder,all_pass=forehand)",
+    "herzblatt(players=4,rules=lembke)",
+    "herzblatt(players=4,rules=feder_schneider,all_pass=forehand)",
+    "herzblatt(players=5,rules=reichelt)",
 ]
 """The defaults, options that bring every branch of the rules, the smallest and largest deals."""
 
@@ -58,6 +63,10 @@ PLAYTHROUGHS = {
         20240604,
     ),
     "elfern_tiny": ("elfern(hand_size=2,suits=2,ranks=AK7,trump=true,scoring=simple)", 20240605),
+    "herzblatt": ("herzblatt", 20240607),
+    "herzblatt_two_forehand": ("herzblatt(players=2,rules=feder,all_pass=forehand)", 20240608),
+    "herzblatt_four_lembke": ("herzblatt(players=4,rules=lembke)", 20240609),
+    "herzblatt_five_reichelt": ("herzblatt(players=5,rules=reichelt)", 20240610),
 }
 """File name of a golden playthrough to its game string and the seed of its random actions."""
 

@@ -125,12 +125,23 @@ def test_observations_tell_exactly_what_their_type_says(game_string: str) -> Non
                     assert backwards.setdefault(value, what) == what, f"{kind} {form} forgets"
 
 
-PRIVATE_PIECES = {"elfern": {False: {"player", "hand"}, True: {"player", "dealt_hand", "draws"}}}
+PRIVATE_PIECES = {
+    "elfern": {False: {"player", "hand"}, True: {"player", "dealt_hand", "draws"}},
+    "herzblatt": {
+        False: {"player", "hand", "laid"},
+        True: {"player", "dealt_hand", "skat", "laid"},
+    },
+}
+_AUCTION = {"stage", "receiver", "bids", "soloist", "num_laid"}
 PUBLIC_PIECES = {
     "elfern": {
         False: {"turned_up", "talon", "turn", "led", "last_trick", "played", "won"},
         True: {"turned_up", "talon", "plays", "play_players"},
-    }
+    },
+    "herzblatt": {
+        False: {*_AUCTION, "turn", "table", "last_trick", "played", "won"},
+        True: {*_AUCTION, "plays", "play_players"},
+    },
 }
 
 

@@ -48,7 +48,8 @@ _ACTION_STRUCTS = [
     *({"bid": name} for name in BID_NAMES.values()),
 ]
 
-_STAGES = ("dealing", "bids", "laying away", "play", "over")
+_STAGES = ("dealing", "bids", "discards", "play", "over")
+_TO_DO = {kernel.BID: "bid", kernel.DISCARD: "lay away", kernel.PLAY: "play"}
 
 
 def _soloist(row: Row) -> int:
@@ -247,10 +248,8 @@ def state_string(row: Row, options: HerzblattOptions) -> str:
     stage = _STAGES[_stage(row)]
     if player >= 0:
         if _stage(row) == kernel.PLAY:
-            number = len(tricks) + (0 if int(row[kernel.TABLE]) else 1)
-            stage = f"trick {number}, player {player} to play"
-        else:
-            stage = f"{stage}, player {player}"
+            stage = f"trick {len(tricks) + (0 if int(row[kernel.TABLE]) else 1)}"
+        stage += f", player {player} to {_TO_DO[_stage(row)]}"
     lines = [f"Herzblatt: {stage}"]
     for seat in range(n):
         lines.append(f"Player {seat}: {_pretty(int(row[HAND + seat]))}")

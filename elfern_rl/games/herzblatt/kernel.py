@@ -22,7 +22,6 @@ from elfern_rl.games.row import (
     PLAYER,
     PLAYERS,
     PLAYS,
-    ROW_WORDS,
     TERMINAL,
     VIEWER,
     WON,
@@ -30,6 +29,7 @@ from elfern_rl.games.row import (
     Row,
     Rules,
     bit,
+    copy_row,
     current_player,
     get,
     log_get,
@@ -402,8 +402,7 @@ def player_view(row: Row, rules: Rules, player: int, out: Row) -> None:
     himself: nobody sees the skat of a void deal.  The legal actions are kept only for the player
     whose turn it is.
     """
-    for i in range(ROW_WORDS):
-        out[i] = row[i]
+    copy_row(row, out)
     out[VIEWER] = player + 1
     for p in range(rules[PLAYERS]):
         if p != player:
@@ -476,8 +475,7 @@ def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row) -> None:
             sizes[last] = SKAT_SIZE
     place(cards, allowed, sizes, rng, hidden)
 
-    for i in range(ROW_WORDS):
-        row[i] = view_row[i]
+    copy_row(view_row, row)
     row[VIEWER] = 0
     for p in range(rules[PLAYERS]):
         if p != player:
