@@ -16,7 +16,7 @@ from elfern_rl.arena.statistics import pair_scores
 from elfern_rl.errors import IllegalAction
 from elfern_rl.games import engine
 from elfern_rl.games.options import parse_game
-from elfern_rl.games.records import random_deal, state_from_deal
+from elfern_rl.games.records import Deal, random_deal, state_from_deal
 from elfern_rl.registry import make_agent
 from elfern_rl.rng import stream
 
@@ -68,10 +68,13 @@ def test_seatings_give_both_agents_each_seat_equally_often(players):
 
 
 def test_a_deal_is_a_random_deal_of_its_own_stream():
-    cards = random_deal(GAME, stream(7, 3)).cards
-    assert tuple(deck(GAME, 7, 3)) == cards
-    assert tuple(deck(GAME, 7, 4)) != cards
-    assert tuple(deck(GAME, 8, 3)) != cards
+    def dealt(seed, deal):
+        return Deal(GAME, tuple(int(card) for card in deck(GAME, seed, deal)))
+
+    expected = random_deal(GAME, stream(7, 3))
+    assert dealt(7, 3) == expected
+    assert dealt(7, 4) != expected
+    assert dealt(8, 3) != expected
 
 
 def test_play_agrees_with_the_openspiel_game():

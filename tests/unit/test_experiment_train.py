@@ -73,7 +73,7 @@ def test_a_training_run_from_end_to_end_and_its_network_in_a_tournament(here, ca
     # What the progress showed is what the finished network scores on those deals.
     game = parse_game(GAME)
     agents = [
-        make_agent("neural:mode=sample,checkpoint=runs/learn", game),
+        make_agent("neural:checkpoint=runs/learn", game),
         make_agent("heuristic", game),
     ]
     played = play_deals(agents, game, pair_seatings(0, 1, 2), range(40), seed=3)
