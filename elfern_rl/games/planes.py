@@ -9,12 +9,19 @@ from elfern_rl.jit import leaf
 
 __all__ = ["card_plane", "one_hot", "plane"]
 
+_BYTES: NDArray[np.float32] = np.array(
+    [[byte >> i & 1 for i in range(8)] for byte in range(256)], dtype=np.float32
+)
+
 
 @leaf
 def plane(out: NDArray[np.float32], start: int, mask: int) -> None:
     """Writes a card mask as 32 zeros and ones."""
-    for i in range(32):
-        out[start + i] = np.float32((mask >> i) & 1)
+    # Copying a suit's eight numbers from a table is several times as fast as shifting bits.
+    for suit in range(4):
+        byte = (mask >> (suit << 3)) & 255
+        for i in range(8):
+            out[start + (suit << 3) + i] = _BYTES[byte, i]
 
 
 @leaf
