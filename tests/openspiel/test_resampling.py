@@ -63,7 +63,8 @@ def test_the_information_state_is_kept(game_string: str) -> None:
                 if state.is_terminal():
                     assert other.returns() == state.returns()
                 changed += other.history() != state.history()
-    if game.options.pack_size > game.num_players() * game.options.hand_size:  # else nothing is ever hidden
+    # With no talon nothing is ever hidden.
+    if game.options.pack_size > game.num_players() * game.options.hand_size:
         assert changed > 0
 
 
