@@ -59,7 +59,8 @@ def place(
 ) -> None:
     """Puts cards into places, every way to do so that is allowed being equally likely.
 
-    There must be such a way; with up to 32 cards in up to ``MAX_PLACES`` places.
+    There must be such a way, and fewer than 2**63: so it is with up to 32 cards in four places of
+    equal size or up to 26 in ``MAX_PLACES``.
 
     Args:
         cards: mask of the cards.
