@@ -21,9 +21,9 @@ from elfern_rl.bits import random_bit
 from elfern_rl.experiment.measure import Job
 from elfern_rl.games import engine
 from elfern_rl.games.options import parse_game
-from elfern_rl.games.row import Rules
-from elfern_rl.games.vector import make_vector_env, views_of
-from elfern_rl.jit import kernel
+from elfern_rl.games.row import Deck, Row, Rules
+from elfern_rl.games.vector import make_vector_env
+from elfern_rl.jit import leaf
 from elfern_rl.rng import Rng, make_rng, stream
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "OpenSpielSearch",
     "VectorSteps",
     "is_measurable",
+    "random_decision",
     "random_playout",
 ]
 
@@ -42,12 +43,11 @@ _RECORDED = 1 << 21
 """The most actions that are recorded at once: 16 MB; longer runs go through them again."""
 
 
-@kernel
-def _playouts(deals: int, rules: Rules, rng: Rng) -> int:
+@leaf(forceinline=False)
+def _playouts(
+    deals: int, rules: Rules, rng: Rng, row: Row, deck: Deck, points: NDArray[np.float64]
+) -> int:
     """Deals and plays out at random; returns the number of player moves."""
-    row = np.empty(engine.ROW_WORDS, np.uint32)
-    deck = np.empty(engine.DECK, np.uint8)
-    points = np.zeros(engine.MAX_PLAYERS)
     moves = 0
     for _ in range(deals):
         engine.deal_and_start(row, rules, rng, deck)
@@ -58,7 +58,7 @@ def _playouts(deals: int, rules: Rules, rng: Rng) -> int:
     return moves
 
 
-@kernel
+@leaf(forceinline=False)
 def _choose(masks: NDArray[np.bool_], rng: Rng, out: NDArray[np.int64]) -> None:
     """Writes a random legal action for each row of the masks."""
     for i in range(masks.shape[0]):
@@ -74,6 +74,9 @@ class CompiledPlayouts:
     def __init__(self, game: str, seed: int) -> None:
         self._rules = parse_game(game).rules
         self._rng = make_rng(seed)
+        self._row = np.empty(engine.ROW_WORDS, dtype=np.uint32)
+        self._deck = np.empty(engine.DECK, dtype=np.uint8)
+        self._points = np.zeros(engine.MAX_PLAYERS)
 
     def job(self, amount: int) -> Job:
         """``amount`` deals."""
@@ -81,7 +84,7 @@ class CompiledPlayouts:
 
         def run() -> None:
             nonlocal moves
-            moves = _playouts(amount, self._rules, self._rng)
+            moves = _playouts(amount, self._rules, self._rng, self._row, self._deck, self._points)
 
         return Job(run, lambda: {"deals": amount, "player_moves": moves})
 
@@ -265,22 +268,21 @@ class OpenSpielRollouts:
 
 
 class KernelSearch:
-    """This project's ISMCTS at the first decision of random deals, roll-outs at random."""
+    """This project's ISMCTS in random positions, roll-outs at random."""
 
     def __init__(self, game: str, seed: int, iterations: int) -> None:
         from elfern_rl.registry import make_agent
 
-        self._options = parse_game(game)
         spec = f"ismcts:iterations={iterations},rollout=random,exact=false"
-        self._agent = make_agent(spec, self._options, seed)
+        self._game = pyspiel.load_game(game)
+        self._agent = make_agent(spec, game, seed)
         self._iterations = iterations
         self._rng = random.Random(seed)
 
     def job(self, amount: int) -> Job:
         """``amount`` searches."""
-        env = make_vector_env(self._options, amount, self._rng.getrandbits(63), "none")
-        env.reset()
-        views = views_of(env.rows, self._options)
+        states = [random_decision(self._game, self._rng) for _ in range(amount)]
+        views = np.stack([state.view(state.current_player()).row for state in states])
         seeds = np.array([self._rng.getrandbits(64) for _ in range(amount)], dtype=np.uint64)
 
         def run() -> None:
@@ -290,7 +292,7 @@ class KernelSearch:
 
 
 class OpenSpielSearch:
-    """OpenSpiel's ISMCTS in C++ at the first decision of random deals, one roll-out a leaf."""
+    """OpenSpiel's ISMCTS in C++ in random positions, one random roll-out a leaf."""
 
     def __init__(self, game: str, seed: int, iterations: int) -> None:
         self._game = pyspiel.load_game(game)
@@ -301,7 +303,7 @@ class OpenSpielSearch:
 
     def job(self, amount: int) -> Job:
         """``amount`` searches."""
-        states = [_first_decision(self._game, self._rng) for _ in range(amount)]
+        states = [random_decision(self._game, self._rng) for _ in range(amount)]
 
         def run() -> None:
             for state in states:
@@ -320,9 +322,37 @@ def is_measurable(game: Any) -> bool:
     )
 
 
+def random_decision(game: Any, rng: random.Random) -> Any:
+    """Returns a position of a random playout, drawn evenly from those with a choice to make.
+
+    Searches start there because the first decisions are special: in a game with bids most deals
+    that a search samples may end at once, all players passing.
+    """
+    while True:
+        chosen, seen = None, 0
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if not state.is_chance_node() and len(state.legal_actions()) > 1:
+                seen += 1
+                if rng.randrange(seen) == 0:
+                    chosen = state.clone()
+            _random_move(state, rng)
+        if chosen is not None:
+            return chosen
+
+
 def _first_decision(game: Any, rng: random.Random) -> Any:
     state = game.new_initial_state()
     while state.is_chance_node():
+        _random_move(state, rng)
+    return state
+
+
+def _random_move(state: Any, rng: random.Random) -> None:
+    """Plays a random action, or draws a chance event's outcome."""
+    if state.is_chance_node():
         actions, probabilities = zip(*state.chance_outcomes(), strict=True)
         state.apply_action(rng.choices(actions, probabilities)[0])
-    return state
+    else:
+        actions = state.legal_actions()
+        state.apply_action(actions[int(rng.random() * len(actions))])

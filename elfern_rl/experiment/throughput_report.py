@@ -261,7 +261,7 @@ Everybody plays uniformly random legal moves.
 - Player moves are the players' decisions. All moves count the chance events too (every card dealt
   or drawn), as OpenSpiel has them. This project's kernel takes its cards from a deck that it
   shuffles: dealing is in its time and not in its count, which is why those rows have no "all
-  moves".
+  moves". A ratio against "all moves" is therefore to this project's disadvantage.
 - *Random playouts, one compiled loop*: shuffling, dealing, choosing, playing, scoring; nothing of
   Python inside.
 - *Vector steps*: `VectorEnv.step` called from Python, with rewards, players to move, masks of
@@ -277,7 +277,7 @@ Everybody plays uniformly random legal moves.
   decisions (one simulation of `pyspiel.MCTSBot`). What takes these games longest, the deal, is left
   out. Moves are not counted there but put at the mean length of 1,024 playouts from the same
   states (± shows where that is not exact).
-- *ISMCTS*: searches at the first decision of a random deal, one random roll-out an iteration. Games
+- *ISMCTS*: searches in random positions of random playouts, one random roll-out an iteration. Games
   differ in length: compare with care.
 """.splitlines()
 

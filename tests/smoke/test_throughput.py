@@ -263,6 +263,19 @@ def test_rollouts_are_counted_by_the_mean_length():
     assert done(skat, 2)["player_moves"] == pytest.approx(2 * 16 * 28, rel=0.2)
 
 
+@pytest.mark.parametrize("game", ["elfern", "kuhn_poker", "herzblatt"])
+def test_searches_start_in_all_sorts_of_positions(game):
+    rng = random.Random(4)
+    loaded = pyspiel.load_game(game)
+    states = [contenders.random_decision(loaded, rng) for _ in range(60)]
+    for state in states:
+        assert state.current_player() >= 0
+        assert len(state.legal_actions()) > 1
+    assert {state.current_player() for state in states} == set(range(loaded.num_players()))
+    played = {sum(item.player >= 0 for item in state.full_history()) for state in states}
+    assert len(played) >= 2 if game == "kuhn_poker" else len(played) > 10
+
+
 def test_searches_count_iterations():
     assert done(KernelSearch("elfern", 1, 7), 3) == {"iterations": 21}
     assert done(OpenSpielSearch("euchre", 1, 7), 3) == {"iterations": 21}
