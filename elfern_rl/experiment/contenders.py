@@ -323,21 +323,24 @@ def is_measurable(game: Any) -> bool:
 
 
 def random_decision(game: Any, rng: random.Random) -> Any:
-    """Returns a position of a random playout, drawn evenly from those with a choice to make.
+    """Returns a position of a random playout: any of its decisions but the first quarter of them.
 
-    Searches start there because the first decisions are special: in a game with bids most deals
-    that a search samples may end at once, all players passing.
+    All such decisions of all playouts are equally likely, but for those without a choice.  The
+    first quarter is left out because it is special: in a game with bids most deals that a search
+    samples may end at once, all players passing; and OpenSpiel's search crashes in hearts while
+    the cards are passed.
     """
     while True:
-        chosen, seen = None, 0
+        wanted = rng.randrange(game.max_game_length())
+        chosen, decisions = None, 0
         state = game.new_initial_state()
         while not state.is_terminal():
-            if not state.is_chance_node() and len(state.legal_actions()) > 1:
-                seen += 1
-                if rng.randrange(seen) == 0:
+            if not state.is_chance_node():
+                if decisions == wanted and len(state.legal_actions()) > 1:
                     chosen = state.clone()
+                decisions += 1
             _random_move(state, rng)
-        if chosen is not None:
+        if chosen is not None and 4 * wanted >= decisions:
             return chosen
 
 

@@ -277,8 +277,8 @@ Everybody plays uniformly random legal moves.
   decisions (one simulation of `pyspiel.MCTSBot`). What takes these games longest, the deal, is left
   out. Moves are not counted there but put at the mean length of 1,024 playouts from the same
   states (± shows where that is not exact).
-- *ISMCTS*: searches in random positions of random playouts, one random roll-out an iteration. Games
-  differ in length: compare with care.
+- *ISMCTS*: searches in random positions of random playouts, the first quarter of the decisions left
+  out, one random roll-out an iteration. Games differ in length: compare with care.
 """.splitlines()
 
 _RATE_SIDES = "lllrrrlr"

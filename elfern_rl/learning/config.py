@@ -37,11 +37,11 @@ class PPOConfig(BaseModel):
     width: int = Field(256, ge=8, le=8192, description="units of each hidden layer")
     depth: int = Field(3, ge=1, le=32, description="number of hidden layers")
 
-    learning_rate: float = Field(1e-3, gt=0, le=1, description="Adam's step size at the start")
+    learning_rate: float = Field(2e-3, gt=0, le=1, description="Adam's step size at the start")
     learning_rate_end: float = Field(
-        1e-4, ge=0, le=1, description="Adam's step size at the end; linear in the samples"
+        2e-4, ge=0, le=1, description="Adam's step size at the end; linear in the samples"
     )
-    minibatch: int = Field(4096, ge=1, description="decisions a gradient step")
+    minibatch: int = Field(2048, ge=1, description="decisions a gradient step")
     epochs: int = Field(2, ge=1, le=100, description="passes over an iteration's decisions")
     clip: float = Field(
         0.2, gt=0, lt=1, description="PPO's clip: how far a probability ratio may move from one"
