@@ -26,6 +26,12 @@ class NeuralOptions(AgentOptions):
     threads: int = Field(
         1, ge=1, le=1024, description="torch's threads; matches run in parallel processes anyway"
     )
+    exact: bool = Field(True, description="whether Elfern's phase two comes from the endgame table")
+    precision: Literal["float64", "float32"] = Field(
+        "float64",
+        description="float64: the same moves whatever the batch; float32: twice as fast, and once "
+        "in a great while another move",
+    )
 
 
 class Neural(Agent):
@@ -55,6 +61,8 @@ class Neural(Agent):
             chosen.mode,
             pick_device(chosen.device),
             chosen.threads,
+            chosen.exact,
+            chosen.precision,
         )
 
     def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:

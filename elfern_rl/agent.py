@@ -48,6 +48,7 @@ class Agent:
         agent_options: this agent's options, an instance of ``Options``.
         seed: the seed that the agent was made with, for what it decides once (not for each move).
         name: the spec in its shortest form, such as ``ismcts:iterations=2000``.
+        about: one line for people on who really plays, where the spec does not tell; else empty.
     """
 
     Options: ClassVar[type[AgentOptions]] = AgentOptions
@@ -65,6 +66,7 @@ class Agent:
         self.agent_options = agent_options
         self.seed = seed
         self.name = type(self).__name__
+        self.about = ""
         self._remake: tuple[Any, tuple[Any, ...]] | None = None
 
     @classmethod

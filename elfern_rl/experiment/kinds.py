@@ -8,7 +8,9 @@ A kind is a module with
 - ``run(config, folder)``: does the work, writes its results into the
   :class:`~elfern_rl.experiment.runfolder.RunFolder`, and continues where an earlier run of the same
   configuration was killed;
-- ``summary(path)``: the text to show for a finished run folder, read from its results.
+- ``summary(path)``: the text to show for a finished run folder, read from its results;
+- optionally ``assist(config)``: what the further processes of ``torchrun`` do; without it they do
+  nothing.
 """
 
 from __future__ import annotations
@@ -59,7 +61,11 @@ KINDS: dict[str, Kind] = {
     ),
     "train": Kind(
         "elfern_rl.experiment.train",
-        "self-play PPO: checkpoints, metrics, progress against the heuristic",
+        "self-play learning: checkpoints, metrics, progress against the heuristic",
+    ),
+    "best_response": Kind(
+        "elfern_rl.experiment.best_response",
+        "trains responders against a frozen agent: a lower bound on its exploitability",
     ),
     "throughput": Kind(
         "elfern_rl.experiment.throughput",

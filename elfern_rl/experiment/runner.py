@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -74,6 +75,12 @@ def run(
     """
     loaded = load(path, overrides)
     config, folder = loaded.config, Path(loaded.config.out)
+    if int(os.environ.get("RANK", "0")) > 0:
+        # One of the further processes of torchrun: the first one keeps the folder and talks.
+        assist = getattr(loaded.module, "assist", None)
+        if assist is not None and (fresh or not is_finished(config)):
+            assist(config)
+        return folder
     if not fresh and is_finished(config):
         echo(loaded.module.summary(folder))
         echo(f"finished before in {folder} (--fresh runs it again)")

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
+from elfern_rl.experiment.curves import curves_png, metrics_of
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.options import parse_game
@@ -50,8 +51,20 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     found["checkpoint"] = Path(found["checkpoint"]).relative_to(folder.path).as_posix()
     results = {"kind": "train", **found}
     folder.write_json("timing.json", timing)
+    curves = curves_png({config.name: metrics_of(folder.path)}, config.name, OPPONENT)
+    folder.write_bytes("curves.png", curves)
     folder.write_text("report.md", _markdown(config, folder, results, timing))
     folder.write_json("results.json", results)
+
+
+def assist(config: CommonConfig) -> None:
+    """Takes part in the training of a run that another process keeps; under ``torchrun``."""
+    from elfern_rl.learning import ppo
+
+    config = cast(Config, config)
+    ppo.train(
+        config.ppo, parse_game(config.game), Path(config.out), seed=config.seed, progress=False
+    )
 
 
 class _Evaluation:
@@ -92,6 +105,8 @@ def _markdown(
         f"- Made with elfern_rl {folder.environment['elfern_rl']}, commit {commit}",
         "",
         "`metrics.jsonl` has one line an iteration; `tensorboard --logdir .` shows the same.",
+        "",
+        "![learning curves](curves.png)",
         "",
     ]
     return "\n".join(lines)

@@ -19,9 +19,11 @@ from elfern_rl.bits import lowest
 from elfern_rl.games.elfern import features as elfern_features
 from elfern_rl.games.elfern import heuristic as elfern_heuristic
 from elfern_rl.games.elfern import kernel as elfern
+from elfern_rl.games.elfern import symmetry as elfern_symmetry
 from elfern_rl.games.herzblatt import features as herzblatt_features
 from elfern_rl.games.herzblatt import heuristic as herzblatt_heuristic
 from elfern_rl.games.herzblatt import kernel as herzblatt
+from elfern_rl.games.herzblatt import symmetry as herzblatt_symmetry
 from elfern_rl.games.row import (
     ACTIONS,
     CHANCE,
@@ -71,6 +73,7 @@ __all__ = [
     "legal_mask",
     "num_features",
     "packed",
+    "permute_suits",
     "play",
     "player_view",
     "resample_history",
@@ -79,6 +82,7 @@ __all__ = [
     "shuffle",
     "start",
     "stats",
+    "suit_order",
 ]
 
 
@@ -238,6 +242,23 @@ def resample_history(view_row: Row, rules: Rules, rng: Rng, out: NDArray[np.int6
     if rules[GAME] == HERZBLATT:
         return herzblatt.resample_history(view_row, rules, rng, out)
     return elfern.resample_history(view_row, rules, rng, out)
+
+
+@leaf
+def suit_order(view_row: Row, rules: Rules) -> int:
+    """Returns how to rename the suits of a view to get its standard form; see ``games/suits.py``."""
+    if rules[GAME] == HERZBLATT:
+        return herzblatt_symmetry.suit_order(view_row, rules)
+    return elfern_symmetry.suit_order(view_row, rules)
+
+
+@leaf
+def permute_suits(row: Row, rules: Rules, order: int, out: Row) -> None:
+    """Writes a row with its suits renamed, for features and legal actions."""
+    if rules[GAME] == HERZBLATT:
+        herzblatt_symmetry.permute_suits(row, rules, order, out)
+    else:
+        elfern_symmetry.permute_suits(row, rules, order, out)
 
 
 @leaf

@@ -30,6 +30,7 @@ __all__ = [
     "prune",
     "save",
     "save_state",
+    "trained_for",
 ]
 
 FOLDER = "checkpoints"
@@ -226,6 +227,18 @@ def load(path: str | Path, game: GameOptions | None = None) -> Checkpoint:
             f"{weights_path}: damaged, or not the weights that its card describes (SHA-256 differs)"
         )
     return Checkpoint(weights_path, card, weights)
+
+
+def trained_for(folder: Path, game: GameOptions) -> Checkpoint | None:
+    """Returns the first checkpoint of a folder, by name, that was trained for a game; or None.
+
+    Raises:
+        InvalidCheckpoint: a card or the weights are damaged, or of another version.
+    """
+    for weights in _complete(folder):
+        if read_card(weights.with_suffix(".json")).game == game.game_string:
+            return load(weights, game)
+    return None
 
 
 def save_state(path: Path, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:

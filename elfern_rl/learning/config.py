@@ -34,8 +34,26 @@ class PPOConfig(BaseModel):
         description="moves played at each table an iteration; null: the longest deal of the game",
     )
 
+    endgame: Literal["exact", "played"] = Field(
+        "exact",
+        description="exact: a deal of Elfern ends when the endgame table knows what it pays, which "
+        "that is then; played: it is played to its last card",
+    )
+    suits: Literal["sorted", "dealt"] = Field(
+        "sorted",
+        description="sorted: the network is shown its suits in a standard order, for nothing but "
+        "their names tells them apart; dealt: as they are",
+    )
+
     width: int = Field(256, ge=8, le=8192, description="units of each hidden layer")
     depth: int = Field(3, ge=1, le=32, description="number of hidden layers")
+    critic: Literal["own", "oracle"] = Field(
+        "own",
+        description="what the value that advantages are measured against knows: own: what the "
+        "player knows, from the policy's network; oracle: all hands, from a network of its own",
+    )
+    critic_width: int = Field(256, ge=8, le=8192, description="units a layer of the oracle")
+    critic_depth: int = Field(2, ge=1, le=32, description="hidden layers of the oracle")
 
     learning_rate: float = Field(2e-3, gt=0, le=1, description="Adam's step size at the start")
     learning_rate_end: float = Field(
@@ -49,6 +67,21 @@ class PPOConfig(BaseModel):
     entropy: float = Field(0.03, ge=0, description="weight of the entropy bonus at the start")
     entropy_end: float = Field(
         0.003, ge=0, description="weight of the entropy bonus at the end; linear in the samples"
+    )
+    magnet: float = Field(
+        0.0,
+        ge=0,
+        description="weight of the pull towards the averaged policy (the divergence from it)",
+    )
+    average: float = Field(
+        0.9,
+        ge=0,
+        lt=1,
+        description="share of the averaged weights that an iteration keeps; the averaged network "
+        "is the magnet",
+    )
+    play: Literal["last", "averaged"] = Field(
+        "last", description="which weights are evaluated and kept as checkpoints"
     )
     value_coefficient: float = Field(1.0, ge=0, description="weight of the value loss")
     gae_lambda: float = Field(

@@ -12,7 +12,28 @@ from torch import Tensor, nn
 
 from elfern_rl.errors import ElfernError
 
-__all__ = ["PolicyValueNet", "masked_log_probs", "pick_device"]
+__all__ = ["Oracle", "PolicyValueNet", "masked_log_probs", "pick_device"]
+
+
+def _trunk(size: int, width: int, depth: int) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for _ in range(depth):
+        # Layers made on "meta" draw nothing from torch's global generator.
+        layers += [nn.Linear(size, width, device="meta"), nn.ReLU()]
+        size = width
+    return nn.Sequential(*layers)
+
+
+def _draw_weights(network: nn.Module, trunk: nn.Sequential, head: nn.Linear, seed: int) -> None:
+    network.to_empty(device="cpu")
+    generator = torch.Generator().manual_seed(seed % (1 << 63))
+    for layer in trunk:
+        if isinstance(layer, nn.Linear):
+            nn.init.orthogonal_(layer.weight, 2**0.5, generator=generator)
+            nn.init.zeros_(layer.bias)
+    # A nearly uniform first policy and first values near zero.
+    nn.init.orthogonal_(head.weight, 0.01, generator=generator)
+    nn.init.zeros_(head.bias)
 
 
 class PolicyValueNet(nn.Module):
@@ -24,28 +45,19 @@ class PolicyValueNet(nn.Module):
         width: units of each hidden layer.
         depth: number of hidden layers.
         seed: of the initial weights; torch's global generator is neither read nor changed.
+        sort: 1 if it is shown its suits sorted (see ``games/suits.py``), else 0.
     """
 
-    def __init__(self, features: int, actions: int, width: int, depth: int, seed: int = 0) -> None:
+    def __init__(
+        self, features: int, actions: int, width: int, depth: int, seed: int = 0, sort: int = 0
+    ) -> None:
         super().__init__()
         self.actions = actions
-        layers: list[nn.Module] = []
-        size = features
-        for _ in range(depth):
-            layers += [nn.Linear(size, width, device="meta"), nn.ReLU()]
-            size = width
-        self.trunk = nn.Sequential(*layers)
+        self.sort = sort
+        self.trunk = _trunk(features, width, depth)
         # One product gives the logits and the value.
-        self.head = nn.Linear(size, actions + 1, device="meta")
-        self.to_empty(device="cpu")  # layers made on "meta" drew nothing from the global generator
-        generator = torch.Generator().manual_seed(seed % (1 << 63))
-        for layer in self.trunk:
-            if isinstance(layer, nn.Linear):
-                nn.init.orthogonal_(layer.weight, 2**0.5, generator=generator)
-                nn.init.zeros_(layer.bias)
-        # A nearly uniform first policy and first values near zero.
-        nn.init.orthogonal_(self.head.weight, 0.01, generator=generator)
-        nn.init.zeros_(self.head.bias)
+        self.head = nn.Linear(width, actions + 1, device="meta")
+        _draw_weights(self, self.trunk, self.head, seed)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Returns (logits [B, A], values [B]) of observations [B, F], in the weights' precision.
@@ -66,7 +78,32 @@ class PolicyValueNet(nn.Module):
             "actions": self.actions,
             "width": self.head.in_features,
             "depth": len(linear),
+            "sort": self.sort,
         }
+
+
+class Oracle(nn.Module):
+    """A critic that sees all hands; used in training only.
+
+    Args:
+        features: input size, the player's features and the hidden ones together.
+        width: units of each hidden layer.
+        depth: number of hidden layers.
+        seed: of the initial weights.
+    """
+
+    def __init__(self, features: int, width: int, depth: int, seed: int = 0) -> None:
+        super().__init__()
+        self.trunk = _trunk(features, width, depth)
+        self.head = nn.Linear(width, 1, device="meta")
+        _draw_weights(self, self.trunk, self.head, seed)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Returns values [B] of inputs [B, F]; see :meth:`PolicyValueNet.forward`."""
+        hidden = self.trunk(inputs)
+        with torch.autocast(hidden.device.type, enabled=False):
+            out: Tensor = self.head(hidden.to(self.head.weight.dtype))
+        return out[:, 0]
 
 
 def masked_log_probs(logits: Tensor, legal: Tensor) -> Tensor:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from elfern_rl.errors import InvalidCheckpoint
 from elfern_rl.games.options import GameOptions
-from elfern_rl.games.vector import legal_matrix, observe
 from elfern_rl.learning.checkpoint import Checkpoint
 from elfern_rl.learning.network import PolicyValueNet
 from elfern_rl.learning.sampling import probabilities, sample, uniforms
+from elfern_rl.learning.tables import exact_actions, observe_sorted
+from elfern_rl.solver.exact import no_table, table_for
 
 __all__ = ["Mode", "NetworkPolicy", "build_network"]
 
@@ -43,8 +44,9 @@ def build_network(checkpoint: Checkpoint) -> PolicyValueNet:
 class NetworkPolicy:
     """Plays a network's policy; has the batched methods of an agent.
 
-    The network is copied and computes in float64: the rounding that depends on batch size, threads
-    and processor then never reaches a decision, so the same seeds give the same moves everywhere.
+    The network is copied and computes in float64 as a rule: the rounding that depends on batch size,
+    threads and processor then never reaches a decision, so the same seeds give the same moves
+    everywhere.
 
     Args:
         network: the network; later changes to it do not matter.
@@ -53,6 +55,8 @@ class NetworkPolicy:
             the better player against all that was tried (+0.04 game points a deal head to head).
         device: a torch device.
         threads: torch's threads while the network runs; None leaves torch's setting alone.
+        exact: play what the endgame table knows (Elfern's phase two) from the table.
+        precision: of the network's arithmetic.
     """
 
     def __init__(
@@ -62,12 +66,16 @@ class NetworkPolicy:
         mode: Mode = "greedy",
         device: str | torch.device = "cpu",
         threads: int | None = None,
+        exact: bool = True,
+        precision: Literal["float64", "float32"] = "float64",
     ) -> None:
+        self._table = table_for(options) if exact else no_table()
         self.options = options
         self.mode = mode
         self.name = "network"
         self._device = torch.device(device)
-        self._network = copy.deepcopy(network).to(self._device, torch.float64).eval()
+        self._dtype = torch.float64 if precision == "float64" else torch.float32
+        self._network = copy.deepcopy(network).to(self._device, self._dtype).eval()
         self._threads = threads
 
     def evaluate(
@@ -77,19 +85,33 @@ class NetworkPolicy:
 
         The values are expected game points of the player to move, in units of ``max_utility``.
         """
-        inputs = torch.from_numpy(observe(views, self.options)).to(self._device, torch.float64)
+        features, mask, columns = observe_sorted(views, self.options, bool(self._network.sort))
+        inputs = torch.from_numpy(features).to(self._device, self._dtype)
         threads = torch.get_num_threads()
         if self._threads is not None:
             torch.set_num_threads(self._threads)
         try:
             with torch.inference_mode():
-                logits, values = self._network(inputs)
+                out, values = self._network(inputs)
         finally:
             torch.set_num_threads(threads)
-        return logits.cpu().numpy(), values.cpu().numpy(), legal_matrix(views, self.options)
+        # From the network's suits back to the real ones.
+        logits = np.empty(mask.shape, np.float64)
+        legal = np.empty_like(mask)
+        np.put_along_axis(logits, columns, out.double().cpu().numpy(), axis=1)
+        np.put_along_axis(legal, columns, mask, axis=1)
+        return logits, values.double().cpu().numpy(), legal
 
     def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns an action for each view row, int64[B]; ``seeds`` (uint64[B]): one a decision."""
+        known = exact_actions(views, self.options, self._table)
+        unknown = np.flatnonzero(known < 0)
+        if len(unknown):
+            known[unknown] = self._choose(views[unknown], seeds[unknown])
+        return known
+
+    def _choose(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Returns the network's actions, int64[B]."""
         logits, _, legal = self.evaluate(views)
         if self.mode == "greedy":
             return np.asarray(np.where(legal, logits, -np.inf).argmax(axis=1), dtype=np.int64)
@@ -108,4 +130,8 @@ class NetworkPolicy:
             best = policy.argmax(axis=1)
             policy = np.zeros_like(policy)
             policy[np.arange(len(policy)), best] = 1.0
+        known = exact_actions(views, self.options, self._table)
+        sure = np.flatnonzero(known >= 0)
+        policy[sure] = 0.0
+        policy[sure, known[sure]] = 1.0
         return policy

@@ -1,25 +1,29 @@
-"""Self-play with proximal policy optimisation: the whole algorithm, top to bottom.
+"""Self-play with regularised proximal policy optimisation: the whole algorithm, top to bottom.
 
 One network plays all seats of many deals at once.  An iteration has three parts:
 
-1. *Play*: every table makes ``steps`` moves, each drawn from the network's policy over the legal
-   actions.  A deal that ends is followed by the next one at once.
-2. *Judge*: for each decision, the advantage of what was chosen over the value that the network
-   expected (generalised advantage estimation along the chain of the same player's decisions at the
-   same table; the only payoff is the game points at the end of the deal).
-3. *Learn*: a few passes over these decisions in minibatches.  The clipped objective of PPO makes
-   good actions likelier, within limits; an entropy bonus, which falls during the run, keeps the
-   policy mixed, which is what self-play in a game of hidden cards needs; the value is regressed on
-   the return.
+1. *Play*: every table makes ``steps`` decisions, each drawn from the network's policy over the legal
+   actions.  A deal that ends is followed by the next one at once; Elfern's ends where the endgame
+   table knows what it pays.
+2. *Judge*: for each decision, the advantage of what was chosen over the value that was expected
+   (generalised advantage estimation along the chain of the same player's decisions at the same
+   table; the only payoff is the game points at the end of the deal).  The expectation is the
+   network's own or, in training alone, that of an oracle that sees all hands.
+3. *Learn*: some passes over these decisions in minibatches.  The clipped objective of PPO makes
+   good actions likelier, within limits.  Two terms keep the policy mixed and steady, which is what
+   self-play in a game of hidden cards needs: an entropy bonus, which falls during the run, and a
+   magnet, the divergence from a slowly averaged policy.  The values are regressed on the returns.
 
-After Schulman et al., "Proximal Policy Optimization Algorithms", 2017.  Everything random comes
-from the seed: iteration ``i`` draws from stream ``(seed, i)``, so there is no generator state to
-save, and a run killed at any moment goes on from its last checkpoint to the same weights, bit by
-bit.
+After Schulman et al., "Proximal Policy Optimization Algorithms", 2017; the magnet after Sokota et
+al., "A unified approach to reinforcement learning, quantal response equilibria, and two-player
+zero-sum games" (magnetic mirror descent), 2023.  Everything random comes from the seed: iteration
+``i`` draws from stream ``(seed, i)``, so there is no generator state to save, and a run killed at
+any moment goes on from its last checkpoint to the same weights, bit by bit.
 """
 
 from __future__ import annotations
 
+import copy
 import importlib.metadata
 import math
 import time
@@ -35,14 +39,15 @@ from torch import Tensor, nn
 
 from elfern_rl.errors import ElfernError, RunFolderError
 from elfern_rl.games.options import GameOptions, parse_game
-from elfern_rl.games.vector import VectorEnv, make_vector_env
 from elfern_rl.learning import checkpoint as checkpoints
 from elfern_rl.learning.config import PPOConfig
 from elfern_rl.learning.gae import advantages
-from elfern_rl.learning.network import PolicyValueNet, masked_log_probs, pick_device
+from elfern_rl.learning.group import Group, joined
+from elfern_rl.learning.network import Oracle, PolicyValueNet, masked_log_probs, pick_device
 from elfern_rl.learning.policy import NetworkPolicy
 from elfern_rl.learning.recorder import Recorder, stop_on_interrupt
 from elfern_rl.learning.sampling import sample
+from elfern_rl.learning.tables import Opponent, Tables
 from elfern_rl.rng import stream
 
 __all__ = ["Evaluate", "TrainingError", "train"]
@@ -59,9 +64,10 @@ class TrainingError(ElfernError):
 
 @dataclass
 class Batch:
-    """What the tables did in an iteration: T moves at each of N tables."""
+    """What the tables did in an iteration: T decisions at each of N tables."""
 
     observations: Tensor  # [T, N, F] in the precision of the trunk
+    hidden: Tensor  # [T, N, H], the other hands; H is 0 without an oracle
     legal: Tensor  # bool[T, N, A]
     actions: Tensor  # int64[T, N]
     log_probs: Tensor  # float32[T, N], of the actions when they were drawn
@@ -77,34 +83,73 @@ def schedule(start: float, end: float, progress: float) -> float:
 
 
 class Learner:
-    """The network, its optimiser and the tables; see the module's description for the algorithm."""
+    """The networks, their optimiser and the tables; see the module's text for the algorithm."""
 
-    def __init__(self, config: PPOConfig, game: GameOptions, seed: int) -> None:
-        self.config, self.game, self.seed = config, game, seed
+    def __init__(
+        self,
+        config: PPOConfig,
+        game: GameOptions,
+        seed: int,
+        group: Group | None = None,
+        opponent: Opponent | None = None,
+        start: PolicyValueNet | None = None,
+    ) -> None:
+        group = group or Group()
+        self.config, self.game, self.seed, self.group = config, game, seed, group
         self.device = pick_device(config.device)
         self.bf16 = _precision(config, self.device) == "bf16"
-        self.env: VectorEnv = make_vector_env(game, config.num_envs, stream(seed, 1))
-        self.timestep = self.env.reset()
-        self.network = PolicyValueNet(
-            self.env.num_features, game.num_actions, config.width, config.depth, stream(seed, 2)
-        ).to(self.device)
+        self.num_envs = group.share(config.num_envs, "num_envs")
+        self.minibatch = group.share(config.minibatch, "minibatch")
+        sort = config.suits == "sorted"
+        self.tables = Tables(
+            game,
+            self.num_envs,
+            stream(seed, 1),
+            first=group.rank * self.num_envs,
+            exact=config.endgame == "exact",
+            sort=sort,
+            oracle=config.critic == "oracle",
+            opponent=opponent,
+        )
+        features, hidden = self.tables.num_features, self.tables.hidden.shape[1]
+        shape = (features, game.num_actions, config.width, config.depth)
+        self.network = PolicyValueNet(*shape, stream(seed, 2), int(sort)).to(self.device)
+        if start is not None:
+            if start.describe() != self.network.describe():
+                raise ElfernError(
+                    f"the weights to start from are of a network {start.describe()}; these settings "
+                    f"make {self.network.describe()}"
+                )
+            self.network.load_state_dict(start.state_dict())
+        self.averaged = copy.deepcopy(self.network).requires_grad_(False)
+        self.oracle: Oracle | None = None
+        if config.critic == "oracle":
+            self.oracle = Oracle(
+                features + hidden, config.critic_width, config.critic_depth, stream(seed, 4)
+            ).to(self.device)
+        self.trained: dict[str, nn.Parameter] = {
+            f"{kind}/{name}": parameter
+            for kind, module in (("network", self.network), ("oracle", self.oracle))
+            if module is not None
+            for name, parameter in module.named_parameters()
+        }
         self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=config.learning_rate, eps=1e-5, fused=True
+            self.trained.values(), lr=config.learning_rate, eps=1e-5, fused=True
         )
         self.steps = config.steps or game.max_moves
         self.iterations = math.ceil(config.samples / (self.steps * config.num_envs))
         self.batch = self._empty_batch()
 
     def _empty_batch(self) -> Batch:
-        shape = (self.steps, self.config.num_envs)
+        shape = (self.steps, self.num_envs)
 
         def empty(dtype: torch.dtype, *more: int) -> Tensor:
             return torch.empty((*shape, *more), dtype=dtype, device=self.device)
 
+        inputs = torch.bfloat16 if self.bf16 else torch.float32
         return Batch(
-            observations=empty(
-                torch.bfloat16 if self.bf16 else torch.float32, self.env.num_features
-            ),
+            observations=empty(inputs, self.tables.num_features),
+            hidden=empty(inputs, self.tables.hidden.shape[1]),
             legal=empty(torch.bool, self.game.num_actions),
             actions=empty(torch.int64),
             log_probs=empty(torch.float32),
@@ -120,17 +165,20 @@ class Learner:
     def iterate(self, iteration: int) -> dict[str, float]:
         """Plays, judges and learns once; returns the iteration's measurements."""
         progress = (iteration - 1) / self.iterations
-        rng = np.random.default_rng(stream(self.seed, 3, iteration))
+        rng = np.random.default_rng(stream(self.seed, 3, iteration, self.group.rank))
         began = time.perf_counter()
         self._play(rng)
         played = time.perf_counter()
-        trained = self._learn(
-            rng,
-            schedule(self.config.learning_rate, self.config.learning_rate_end, progress),
-            schedule(self.config.entropy, self.config.entropy_end, progress),
-        )
+        trained = self._learn(rng, progress)
+        # The mean over the iterations so far while they are few: the first weights mean nothing.
+        keep = min(self.config.average, 1 - 1 / iteration)
+        with torch.no_grad():
+            for slow, fast in zip(
+                self.averaged.parameters(), self.network.parameters(), strict=True
+            ):
+                slow.lerp_(fast, 1 - keep)
         return trained | {
-            "deals": int(self.batch.dones.sum()),
+            "deals": int(self.batch.dones.sum()) * self.group.size,
             "play_seconds": played - began,
             "learn_seconds": time.perf_counter() - played,
         }
@@ -139,34 +187,42 @@ class Learner:
 
     @torch.inference_mode()
     def _play(self, rng: np.random.Generator) -> None:
-        batch, step = self.batch, self.timestep
-        actions = np.empty(self.config.num_envs, np.int64)
-        log_probs = np.empty(self.config.num_envs, np.float32)
+        batch, tables = self.batch, self.tables
+        actions = np.empty(self.num_envs, np.int64)
+        log_probs = np.empty(self.num_envs, np.float32)
         for t in range(self.steps):
-            batch.observations[t].copy_(torch.from_numpy(step.observations))
-            batch.legal[t].copy_(torch.from_numpy(step.legal_actions_mask))
-            batch.players[t] = step.current_players
+            batch.observations[t].copy_(torch.from_numpy(tables.features))
+            batch.hidden[t].copy_(torch.from_numpy(tables.hidden))
+            batch.legal[t].copy_(torch.from_numpy(tables.mask))
+            batch.players[t] = tables.players
             with self._autocast():
                 logits, batch.values[t] = self.network(batch.observations[t])
             sample(
-                logits.cpu().numpy(),
-                step.legal_actions_mask,
-                rng.random(self.config.num_envs),
-                actions,
-                log_probs,
+                logits.cpu().numpy(), tables.mask, rng.random(self.num_envs), actions, log_probs
             )
             batch.actions[t].copy_(torch.from_numpy(actions))
             batch.log_probs[t].copy_(torch.from_numpy(log_probs))
-            step = self.env.step(actions)
-            np.divide(step.rewards, self.game.max_utility, out=batch.rewards[t])
-            batch.dones[t] = step.dones
-        self.timestep = step
+            tables.step(actions)
+            np.divide(tables.rewards, self.game.max_utility, out=batch.rewards[t])
+            batch.dones[t] = tables.dones
 
     # ---- 2. judge ------------------------------------------------------------------------------
 
+    def _oracle_inputs(self, rows: Tensor | int) -> Tensor:
+        """Returns what the oracle sees of a step, or of rows of the flattened batch."""
+        observations, hidden = self.batch.observations, self.batch.hidden
+        if isinstance(rows, Tensor):
+            observations, hidden = observations.flatten(0, 1), hidden.flatten(0, 1)
+        return torch.cat([observations[rows], hidden[rows]], -1)
+
+    @torch.inference_mode()
     def _judge(self) -> tuple[Tensor, Tensor, NDArray[np.int64]]:
         """Returns (advantages [T * N], value targets [T * N], indices of the usable decisions)."""
         batch = self.batch
+        if self.oracle is not None:
+            with self._autocast():
+                for t in range(self.steps):
+                    batch.values[t] = self.oracle(self._oracle_inputs(t))
         values = batch.values.cpu().numpy()
         choices = (batch.legal.sum(-1) > 1).cpu().numpy()
         advantage = np.empty_like(values)
@@ -186,19 +242,21 @@ class Learner:
         indices = np.flatnonzero(usable)
         chosen = advantage.ravel()[indices]
         # A common scale for the policy's gradient, whatever the game's stakes.
-        advantage = (advantage - chosen.mean()) / (chosen.std() + 1e-8)
+        moments = torch.tensor([chosen.mean(), np.square(chosen).mean()], dtype=torch.float64)
+        mean, square = self.group.mean(moments.to(self.device)).tolist()
+        advantage = (advantage - mean) / (math.sqrt(max(square - mean**2, 0.0)) + 1e-8)
         return (
-            torch.from_numpy(advantage.ravel()).to(self.device),
+            torch.from_numpy(advantage.astype(np.float32).ravel()).to(self.device),
             torch.from_numpy(targets.ravel()).to(self.device),
             indices,
         )
 
     # ---- 3. learn ------------------------------------------------------------------------------
 
-    def _learn(
-        self, rng: np.random.Generator, learning_rate: float, entropy_weight: float
-    ) -> dict[str, float]:
+    def _learn(self, rng: np.random.Generator, progress: float) -> dict[str, float]:
         config, batch, network = self.config, self.batch, self.network
+        learning_rate = schedule(config.learning_rate, config.learning_rate_end, progress)
+        entropy_weight = schedule(config.entropy, config.entropy_end, progress)
         observations = batch.observations.flatten(0, 1)
         legal = batch.legal.flatten(0, 1)
         actions = batch.actions.flatten()
@@ -208,7 +266,9 @@ class Learner:
             group["lr"] = learning_rate
 
         sums: dict[str, float] = {}
-        parts = max(1, round(len(indices) / config.minibatch))
+        # Processes must make the same number of steps; their numbers of usable decisions differ.
+        usable = self.group.mean(torch.tensor(float(len(indices)), device=self.device)).item()
+        parts = max(1, round(usable / self.minibatch))
         for _ in range(config.epochs):
             for part in np.array_split(rng.permutation(indices), parts):
                 rows = torch.from_numpy(part).to(self.device)
@@ -222,10 +282,24 @@ class Learner:
                 clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
                 policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
                 value_loss = 0.5 * (values - target[rows]).square().mean()
-                entropy = -(log_probs.exp() * log_probs).sum(1).mean()
+                probs = log_probs.exp()
+                entropy = -(probs * log_probs).sum(1).mean()
                 loss = (
                     policy_loss + config.value_coefficient * value_loss - entropy_weight * entropy
                 )
+                measured = {"policy_loss": policy_loss, "value_loss": value_loss}
+                if config.magnet:
+                    with torch.no_grad(), self._autocast():
+                        slow, _ = self.averaged(observations[rows])
+                    slow = masked_log_probs(slow, legal[rows])
+                    measured["pull"] = (probs * (log_probs - slow)).sum(1).mean()
+                    loss = loss + config.magnet * measured["pull"]
+                if self.oracle is not None:
+                    with self._autocast():
+                        seen = self.oracle(self._oracle_inputs(rows))
+                    measured["oracle_loss"] = 0.5 * (seen - target[rows]).square().mean()
+                    # Its weights are its own, so the factor only meets the clipping of gradients.
+                    loss = loss + measured["oracle_loss"]
                 if not math.isfinite(loss.item()):
                     raise TrainingError(
                         f"the loss is {loss.item()} (policy {policy_loss.item():g}, value "
@@ -234,12 +308,12 @@ class Learner:
                     )
                 self.optimizer.zero_grad()
                 loss.backward()
-                norm = nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
+                parameters = list(self.trained.values())
+                self.group.average_gradients(parameters)
+                norm = nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
                 self.optimizer.step()
                 with torch.no_grad():
-                    measured = {
-                        "policy_loss": policy_loss,
-                        "value_loss": value_loss,
+                    measured |= {
                         "entropy": entropy,
                         "kl": (ratio - 1 - log_ratio).mean(),
                         "clipped": (ratio != clipped).float().mean(),
@@ -264,31 +338,43 @@ class Learner:
     # ---- resuming ------------------------------------------------------------------------------
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Returns copies of all that the next iteration depends on, besides the configuration."""
-        arrays = {f"env/{key}": np.array(value) for key, value in self.env.get_state().items()}
-        for name, parameter in self.network.named_parameters():
-            arrays[f"network/{name}"] = parameter.detach().cpu().numpy().copy()
+        """Returns copies of all that the next iteration depends on, besides the configuration.
+
+        The tables of all processes are collected in the first one.
+        """
+        arrays = {f"tables/{k}": v for k, v in self.group.gather(self.tables.state()).items()}
+        for name, parameter in self.trained.items():
+            arrays[name] = parameter.detach().cpu().numpy().copy()
             for key, value in self.optimizer.state[parameter].items():
                 arrays[f"optimizer/{key}/{name}"] = value.cpu().numpy().copy()
+        for name, parameter in self.averaged.named_parameters():
+            arrays[f"averaged/{name}"] = parameter.cpu().numpy().copy()
         return arrays
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Goes back to a :meth:`state`."""
-        self.timestep = self.env.set_state(
-            {key[4:]: value for key, value in arrays.items() if key.startswith("env/")}
+        own = slice(self.group.rank * self.num_envs, (self.group.rank + 1) * self.num_envs)
+        self.tables.restore(
+            {key[7:]: value[own] for key, value in arrays.items() if key.startswith("tables/")}
         )
-        for name, parameter in self.network.named_parameters():
-            with torch.no_grad():
-                parameter.copy_(torch.from_numpy(arrays[f"network/{name}"]))
-            self.optimizer.state[parameter] = {
-                # Adam keeps the number of steps on the CPU unless it is fused.
-                key: torch.from_numpy(arrays[f"optimizer/{key}/{name}"]).to(self.device)
-                for key in ("step", "exp_avg", "exp_avg_sq")
-            }
+        with torch.no_grad():
+            for name, parameter in self.trained.items():
+                parameter.copy_(torch.from_numpy(arrays[name]))
+                self.optimizer.state[parameter] = {
+                    key: torch.from_numpy(arrays[f"optimizer/{key}/{name}"]).to(self.device)
+                    for key in ("step", "exp_avg", "exp_avg_sq")
+                }
+            for name, parameter in self.averaged.named_parameters():
+                parameter.copy_(torch.from_numpy(arrays[f"averaged/{name}"]))
+
+    @property
+    def player(self) -> PolicyValueNet:
+        """The network that is evaluated and kept."""
+        return self.averaged if self.config.play == "averaged" else self.network
 
     def weights(self) -> dict[str, NDArray[Any]]:
-        """Returns the network's parameters by name, float32."""
-        return {k: v.detach().cpu().numpy() for k, v in self.network.state_dict().items()}
+        """Returns the parameters of the network that plays by name, float32."""
+        return {k: v.detach().cpu().numpy() for k, v in self.player.state_dict().items()}
 
 
 def _precision(config: PPOConfig, device: torch.device) -> str:
@@ -308,6 +394,8 @@ def train(
     evaluate: Evaluate | None = None,
     progress: bool = True,
     commit: str | None = None,
+    opponent: Opponent | None = None,
+    start: PolicyValueNet | None = None,
 ) -> dict[str, Any]:
     """Trains a network by self-play, or goes on with a run that was interrupted.
 
@@ -325,6 +413,8 @@ def train(
             resumed run to report what an uninterrupted one would.
         progress: show a progress bar on stderr.
         commit: the code's git commit, for the cards.
+        opponent: who sits in all other seats; None: the network plays itself.
+        start: a network whose weights to start from; None: random ones.
 
     Returns:
         game, seed, iterations, samples, deals, seconds (of playing and learning),
@@ -340,7 +430,9 @@ def train(
     torch.set_num_threads(config.threads)
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
-        return _train(config, parse_game(game), run_dir, seed, evaluate, progress, commit)
+        with joined(pick_device(config.device)) as group:
+            learner = Learner(config, parse_game(game), seed, group, opponent, start)
+            return _train(learner, run_dir, evaluate, progress, commit)
     except OSError as error:
         raise RunFolderError(f"{run_dir}: cannot be written: {error.strerror or error}") from None
     finally:
@@ -348,15 +440,9 @@ def train(
 
 
 def _train(
-    config: PPOConfig,
-    game: GameOptions,
-    run_dir: Path,
-    seed: int,
-    evaluate: Evaluate | None,
-    progress: bool,
-    commit: str | None,
+    learner: Learner, run_dir: Path, evaluate: Evaluate | None, progress: bool, commit: str | None
 ) -> dict[str, Any]:
-    learner = Learner(config, game, seed)
+    config, game, seed, group = learner.config, learner.game, learner.seed, learner.group
     identity = {
         "game": game.game_string,
         "seed": seed,
@@ -369,6 +455,7 @@ def _train(
         "iteration": 0, "samples": 0, "deals": 0, "seconds": 0.0, "evaluation": None
     }  # fmt: skip
     resume = run_dir / RESUME
+    group.wait()  # until the first process has made the folder its own
     if resume.exists():
         arrays, saved = checkpoints.load_state(resume)
         _check_same_run(run_dir, saved, identity)
@@ -378,24 +465,30 @@ def _train(
     samples_each = learner.steps * config.num_envs
 
     def save() -> None:
-        card = checkpoints.Card(
-            **identity,
-            **{key: facts[key] for key in ("iteration", "samples", "seconds", "evaluation")},
-            network=learner.network.describe(),
-            versions=_versions(),
-            commit=commit,
-        )
-        checkpoints.save(folder, learner.weights(), card)
-        checkpoints.save_state(resume, learner.state(), identity | facts)
-        checkpoints.prune(folder, config.keep_checkpoints)
+        state = learner.state()
+        if group.rank == 0:
+            card = checkpoints.Card(
+                **identity,
+                **{key: facts[key] for key in ("iteration", "samples", "seconds", "evaluation")},
+                network=learner.network.describe(),
+                versions=_versions(),
+                commit=commit,
+            )
+            checkpoints.save(folder, learner.weights(), card)
+            checkpoints.save_state(resume, state, identity | facts)
+            checkpoints.prune(folder, config.keep_checkpoints)
 
     if facts["iteration"] < learner.iterations:
-        recorder = Recorder(
-            run_dir,
-            facts["iteration"],
-            facts["samples"],
-            learner.iterations * samples_each,
-            progress,
+        recorder = (
+            Recorder(
+                run_dir,
+                facts["iteration"],
+                facts["samples"],
+                learner.iterations * samples_each,
+                progress,
+            )
+            if group.rank == 0
+            else None
         )
         try:
             with stop_on_interrupt() as stop:
@@ -414,21 +507,25 @@ def _train(
                         "samples_per_second": round(samples_each / spent),
                         **measured,
                     }
-                    if (
-                        evaluate is not None
-                        and config.evaluate_pairs
-                        and _due(iteration, config.evaluate_every, last)
-                    ):
-                        policy = NetworkPolicy(learner.network, game)
-                        facts["evaluation"] = evaluate(policy)
-                        row |= {f"eval/{k}": v for k, v in facts["evaluation"].items()}
-                    recorder.write(row)
-                    if stop.pressed or _due(iteration, config.checkpoint_every, last):
+                    if recorder is not None:
+                        if (
+                            evaluate is not None
+                            and config.evaluate_pairs
+                            and _due(iteration, config.evaluate_every, last)
+                        ):
+                            policy = NetworkPolicy(learner.player, game)
+                            facts["evaluation"] = evaluate(policy)
+                            row |= {f"eval/{k}": v for k, v in facts["evaluation"].items()}
+                        recorder.write(row)
+                    stopped = group.agree(stop.pressed)
+                    if stopped or _due(iteration, config.checkpoint_every, last):
                         save()
-                    if stop.pressed and not last:
+                    if stopped and not last:
                         raise KeyboardInterrupt
         finally:
-            recorder.close()
+            if recorder is not None:
+                recorder.close()
+    group.wait()  # until the first process has written the last checkpoint
     return {
         "game": game.game_string,
         "seed": seed,
