@@ -54,9 +54,7 @@ class Best(Agent):
             build_network(self.checkpoint), options, threads=self.agent_options.threads
         )
         card = self.checkpoint.card
-        self.about = (
-            f"network {self.checkpoint.path.stem}, {card.samples:,} decisions of self-play"
-        )
+        self.about = f"network {self.checkpoint.path.stem}, {card.samples:,} decisions of self-play"
 
     def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns the chosen actions, int64[B]."""

@@ -102,9 +102,7 @@ class Agent:
             return int(self.act_batch(_batch(info), _seeds(rng))[0])
         return int(sample(self.policy(info, rng)[np.newaxis], np.array([rng.random()]))[0])
 
-    def act_batch(
-        self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
+    def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns the chosen actions in many positions, int64[B].
 
         Args:
@@ -164,9 +162,7 @@ def checked(action: int, info: InformationState, name: str) -> int:
     return int(action)
 
 
-def sample(
-    policies: NDArray[np.float64], uniforms: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def sample(policies: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
     """Draws an action from each policy.
 
     Args:

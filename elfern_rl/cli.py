@@ -18,6 +18,7 @@ __all__ = ["main", "script"]
 
 COMMANDS = {
     "run": "run an experiment from a configuration file, or continue it",
+    "report": "show what runs have found so far, with learning curves",
     "list": "show the games, agents, experiment kinds and configurations",
     "play": "play a deal in the terminal against any agent",
 }
@@ -73,6 +74,8 @@ def _dispatch(arguments: list[str]) -> int:
         command, rest = arguments[0], arguments[1:]
         if command == "run":
             return _run(rest)
+        if command == "report":
+            return _report(rest)
         if command == "list":
             return _list(rest)
         from elfern_rl.play import main as play
@@ -83,7 +86,7 @@ def _dispatch(arguments: list[str]) -> int:
         usage="elfern [-h] [--version] COMMAND ...",
         description="Elfern and Herzblatt: games, agents and experiments.",
         epilog="commands:\n"
-        + "\n".join(f"  {name:<5} {text}" for name, text in COMMANDS.items())
+        + "\n".join(f"  {name:<6} {text}" for name, text in COMMANDS.items())
         + f"\n\n{_EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -130,6 +133,21 @@ def _run(arguments: list[str]) -> int:
     from elfern_rl.experiment import runner
 
     runner.run(files[0], overrides, chosen.fresh)
+    return 0
+
+
+def _report(arguments: list[str]) -> int:
+    parser = _Parser(
+        prog="elfern report",
+        description="Shows run folders, finished or still going on. The learning curves of "
+        "training runs are drawn into curves.png: of one run in its folder, of several in one figure here.",
+    )
+    parser.add_argument("folders", metavar="RUN", nargs="+", help="a run folder")
+    parser.add_argument("--out", help="where to write the figure")
+    chosen = parser.parse_args(arguments)
+    from elfern_rl.experiment.reporting import report
+
+    print(report(chosen.folders, chosen.out))
     return 0
 
 

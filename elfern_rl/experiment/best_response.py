@@ -158,9 +158,7 @@ class _Gain:
         scores = []
         for first in range(0, self._pairs, 2000):
             deals = range(first, min(first + 2000, self._pairs))
-            played = play_deals(
-                [responder, self._target], self._game, seatings, deals, self._seed
-            )
+            played = play_deals([responder, self._target], self._game, seatings, deals, self._seed)
             scores.append(pair_scores(played.points, seatings, 0))
         estimate = estimate_mean(np.concatenate(scores), self._seed)
         low, high = estimate.low, estimate.high

@@ -1,4 +1,4 @@
-"""Learning curves from metrics.jsonl: strength by samples and by time, and what tells of trouble."""
+"""Learning curves from metrics.jsonl: strength by samples and time, and what tells of trouble."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def metrics_of(folder: Path) -> Rows:
     rows = read_metrics(folder / "metrics.jsonl")
     if not rows:
         raise RunFolderError(
-            f"{folder}: no metrics.jsonl with a finished iteration; expected a training run's folder"
+            f"{folder}: no metrics.jsonl with a finished iteration; expected a folder of a "
+            "training run"
         )
     return rows
 

@@ -25,7 +25,7 @@ from elfern_rl.experiment.config import CommonConfig
 from elfern_rl.experiment.environment import changes, environment
 from elfern_rl.experiment.files import read_json, write_bytes, write_json, write_text, writing
 
-__all__ = ["RunFolder", "Status", "is_finished", "open_run", "read_status"]
+__all__ = ["RunFolder", "Status", "is_finished", "open_run", "read_config", "read_status"]
 
 MARKER = "run.json"
 LOCK = ".lock"
@@ -100,6 +100,18 @@ def read_status(path: Path) -> Status:
             return Status.FAILED if is_failed else Status.INTERRUPTED
     except RunFolderError:
         return Status.RUNNING
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Returns the part of a run's configuration that decides its results.
+
+    Raises:
+        RunFolderError: the folder was not made by a run.
+    """
+    marker = _read_marker(path)
+    if marker is None:
+        raise RunFolderError(f"{path}: no run folder; expected one made by `elfern run`")
+    return dict(marker["config"])
 
 
 def is_finished(config: CommonConfig) -> bool:

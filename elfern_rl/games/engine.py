@@ -246,7 +246,7 @@ def resample_history(view_row: Row, rules: Rules, rng: Rng, out: NDArray[np.int6
 
 @leaf
 def suit_order(view_row: Row, rules: Rules) -> int:
-    """Returns how to rename the suits of a view to get its standard form; see ``games/suits.py``."""
+    """Returns the order that gives a view its standard form; see ``games/suits.py``."""
     if rules[GAME] == HERZBLATT:
         return herzblatt_symmetry.suit_order(view_row, rules)
     return elfern_symmetry.suit_order(view_row, rules)

@@ -43,9 +43,7 @@ def order_of(key0: int, key1: int, key2: int, key3: int) -> int:
     place1 = int64(key0 >= key1) + int64(key2 > key1) + int64(key3 > key1)
     place2 = int64(key0 >= key2) + int64(key1 >= key2) + int64(key3 > key2)
     place3 = int64(6) - place0 - place1 - place2
-    return (
-        int64(1) << (place1 << 1) | int64(2) << (place2 << 1) | int64(3) << (place3 << 1)
-    )
+    return int64(1) << (place1 << 1) | int64(2) << (place2 << 1) | int64(3) << (place3 << 1)
 
 
 @leaf

@@ -44,8 +44,8 @@ def build_network(checkpoint: Checkpoint) -> PolicyValueNet:
 class NetworkPolicy:
     """Plays a network's policy; has the batched methods of an agent.
 
-    The network is copied and computes in float64 as a rule: the rounding that depends on batch size,
-    threads and processor then never reaches a decision, so the same seeds give the same moves
+    The network is copied and computes in float64 as a rule: the rounding that depends on batch
+    size, threads and processor then never reaches a decision, so the same seeds give the same moves
     everywhere.
 
     Args:

@@ -2,9 +2,9 @@
 
 One network plays all seats of many deals at once.  An iteration has three parts:
 
-1. *Play*: every table makes ``steps`` decisions, each drawn from the network's policy over the legal
-   actions.  A deal that ends is followed by the next one at once; Elfern's ends where the endgame
-   table knows what it pays.
+1. *Play*: every table makes ``steps`` decisions, each drawn from the network's policy over the
+   legal actions.  A deal that ends is followed by the next one at once; Elfern's ends where the
+   endgame table knows what it pays.
 2. *Judge*: for each decision, the advantage of what was chosen over the value that was expected
    (generalised advantage estimation along the chain of the same player's decisions at the same
    table; the only payoff is the game points at the end of the deal).  The expectation is the
@@ -117,8 +117,8 @@ class Learner:
         if start is not None:
             if start.describe() != self.network.describe():
                 raise ElfernError(
-                    f"the weights to start from are of a network {start.describe()}; these settings "
-                    f"make {self.network.describe()}"
+                    f"the weights to start from are of a network {start.describe()}; "
+                    f"these settings make {self.network.describe()}"
                 )
             self.network.load_state_dict(start.state_dict())
         self.averaged = copy.deepcopy(self.network).requires_grad_(False)
@@ -197,9 +197,7 @@ class Learner:
             batch.players[t] = tables.players
             with self._autocast():
                 logits, batch.values[t] = self.network(batch.observations[t])
-            sample(
-                logits.cpu().numpy(), tables.mask, rng.random(self.num_envs), actions, log_probs
-            )
+            sample(logits.cpu().numpy(), tables.mask, rng.random(self.num_envs), actions, log_probs)
             batch.actions[t].copy_(torch.from_numpy(actions))
             batch.log_probs[t].copy_(torch.from_numpy(log_probs))
             tables.step(actions)

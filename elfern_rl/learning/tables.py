@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from elfern_rl.bits import lowest, popcount
 from elfern_rl.games import engine
 from elfern_rl.games.options import GameOptions
+from elfern_rl.games.planes import plane
 from elfern_rl.games.row import HAND, PLAYERS, Row, Rules, get
 from elfern_rl.games.suits import SAME, move_mask, unmove_action
-from elfern_rl.games.planes import plane
 from elfern_rl.jit import kernel, leaf
 from elfern_rl.rng import next_u64, stream
 from elfern_rl.solver.endgame import EndgameTable
@@ -187,9 +187,7 @@ def _real_actions(
 
 
 @kernel
-def _elsewhere(
-    rows: NDArray[np.uint32], seats: NDArray[np.int64], out: NDArray[np.bool_]
-) -> None:
+def _elsewhere(rows: NDArray[np.uint32], seats: NDArray[np.int64], out: NDArray[np.bool_]) -> None:
     """Writes where another than the learner is to move."""
     for i in range(rows.shape[0]):
         out[i] = engine.current_player(rows[i]) != seats[i]
@@ -366,9 +364,7 @@ def observe_sorted(
     features = np.empty((n, int(engine.num_features(options.rules))), np.float32)
     masks = np.empty((n, actions), np.bool_)
     orders = np.empty(n, np.uint8)
-    _observe_views(
-        np.ascontiguousarray(views), options.rules, sort, orders, features, masks
-    )
+    _observe_views(np.ascontiguousarray(views), options.rules, sort, orders, features, masks)
     places = np.arange(actions)
     suits = orders[:, None].astype(np.int64) >> (2 * (places >> 3) & 7) & 3
     columns = np.where(places < 32, suits << 3 | places & 7, places)

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from elfern_rl.arena.duplicate import pair_seatings, play_deals
 from elfern_rl.arena.statistics import estimate_mean, pair_scores
 from elfern_rl.errors import InvalidCheckpoint, RunFolderError
 from elfern_rl.games.options import parse_game
-from elfern_rl.games.vector import TimeStep, VectorEnv
 from elfern_rl.learning import checkpoint as checkpoints
 from elfern_rl.learning import ppo
 from elfern_rl.learning.config import PPOConfig
 from elfern_rl.learning.ppo import TrainingError, train
+from elfern_rl.learning.tables import Tables
 from elfern_rl.registry import make_agent
 
 TINY = parse_game("elfern(suits=2,ranks=AK97,hand_size=2)")
@@ -187,17 +187,16 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Broken(VectorEnv):
+    class Broken(Tables):
         steps = 0
 
-        def step(self, actions: ArrayLike) -> TimeStep:
-            timestep = super().step(actions)
+        def step(self, actions: NDArray[np.int64]) -> None:
+            super().step(actions)
             self.steps += 1
             if self.steps > 60:  # in the seventh iteration of ten steps
-                timestep.rewards.fill(np.nan)
-            return timestep
+                self.rewards.fill(np.nan)
 
-    monkeypatch.setattr(ppo, "make_vector_env", Broken)
+    monkeypatch.setattr(ppo, "Tables", Broken)
     with pytest.raises(TrainingError, match="the loss is nan") as caught:
         train(PPOConfig(**SETTINGS), TINY, tmp_path, 7, progress=False)
     assert "\n" not in str(caught.value)

@@ -30,7 +30,7 @@ def make_card(samples=4096, **changes):
     facts = {
         "game": GAME.game_string,
         "features_version": checkpoints.features_version(GAME),
-        "network": {"features": features, "actions": 32, "width": 8, "depth": 1},
+        "network": {"features": features, "actions": 32, "width": 8, "depth": 1, "sort": 0},
         "seed": 11,
         "iteration": 2,
         "samples": samples,

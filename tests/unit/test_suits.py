@@ -32,7 +32,9 @@ def packed(order):
 def renamings(game):
     """The renamings of suits that change nothing but names: trumps and absent suits keep theirs."""
     if game.startswith("herzblatt"):
-        return [(a, b, 2, d) for a, b, d in itertools.permutations((0, 1, 3))]
+        pack = parse_game(game).pack
+        orders = [(a, b, 2, d) for a, b, d in itertools.permutations((0, 1, 3))]
+        return [o for o in orders if int(move_mask(pack, packed(o))) == pack]
     if "suits=3" in game:
         return [(*order, 3) for order in itertools.permutations(range(3))]
     return list(itertools.permutations(range(4)))
@@ -65,7 +67,8 @@ def test_orders_sort_and_moves_follow_them():
         for card in range(32):
             moved = int(move_card(card + 1, order)) - 1
             assert int(move_mask(1 << card, order)) == 1 << moved
-            assert suits[moved >> 3] == card >> 3 and moved & 7 == card & 7
+            assert suits[moved >> 3] == card >> 3
+            assert moved & 7 == card & 7
             assert int(unmove_action(moved, order)) == card
         assert int(move_card(0, order)) == 0
         assert [int(unmove_action(bid, order)) for bid in (32, 33)] == [32, 33]
@@ -102,9 +105,7 @@ def test_the_standard_form_does_not_tell_the_names_of_suits(game):
     options = parse_game(game)
     pick = random.Random(2)
     orders = renamings(game)
-    view, other, renamed, first, second = (
-        np.zeros(engine.ROW_WORDS, np.uint32) for _ in range(5)
-    )
+    view, other, renamed, first, second = (np.zeros(engine.ROW_WORDS, np.uint32) for _ in range(5))
     features = np.zeros((2, int(engine.num_features(options.rules))), np.float32)
     seen = set()
     for row, _ in rows(game, 12, seed=6):
@@ -119,4 +120,4 @@ def test_the_standard_form_does_not_tell_the_names_of_suits(game):
             engine.features(out, options.rules, features[k])
         np.testing.assert_array_equal(features[0], features[1])
         assert engine.legal_mask(first) == engine.legal_mask(second)
-    assert len(seen) >= 4
+    assert len(seen) >= min(4, len(orders))

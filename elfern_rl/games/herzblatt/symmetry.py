@@ -1,6 +1,7 @@
-"""Herzblatt's three plain suits are alike but for their names: views with them in order.
+"""Herzblatt's plain suits are alike but for their names: views with them in order.
 
-Hearts, the trumps, stay where they are.  Compiled.
+Hearts, the trumps, stay where they are, and so do diamonds where the pack has no eight of them.
+Compiled.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from elfern_rl.games.herzblatt.kernel import (
 from elfern_rl.games.row import (
     HAND,
     LEGAL,
+    PACK,
     PLAYED,
     PLAYERS,
     PLAYS,
@@ -39,7 +41,9 @@ __all__ = ["permute_suits", "suit_order"]
 def _key(view: Row, rules: Rules, suit: int) -> int:
     """Returns what suits are sorted by: own cards, played by each seat, laid away, led."""
     player = get(view, VIEWER) - 1
-    key = suit_byte(get(view, HAND + player), suit)
+    # Where diamonds have fewer cards than the black suits they are not like them and stay last.
+    key = int64(suit_byte(rules[PACK], suit) == suit_byte(rules[PACK], 0))
+    key = key << 8 | suit_byte(get(view, HAND + player), suit)
     for seat in range(rules[PLAYERS]):
         p = (player + seat) % rules[PLAYERS]
         key = key << 8 | suit_byte(get(view, PLAYED + p), suit)

@@ -1,0 +1,58 @@
+"""What ``elfern report`` does: shows runs that are finished or still going on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from elfern_rl.errors import RunFolderError
+from elfern_rl.experiment.curves import curves_png, evaluations, metrics_of
+from elfern_rl.experiment.files import write_bytes
+from elfern_rl.experiment.kinds import KINDS
+from elfern_rl.experiment.runfolder import Status, read_config, read_status
+
+__all__ = ["report"]
+
+
+def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
+    """Returns the summaries of run folders; draws the learning curves of training runs.
+
+    One training run, finished or not, gets its curves.png anew; those of several are drawn into
+    one figure.
+
+    Args:
+        folders: run folders.
+        out: where to write the figure; None: curves.png in the folder of the only run, or in the
+            current directory for several.
+
+    Raises:
+        RunFolderError: a folder was not made by a run, or has nothing to show yet.
+    """
+    paths = [Path(folder) for folder in folders]
+    texts, training = [], {}
+    for path in paths:
+        status = read_status(path)
+        if status is Status.ABSENT:
+            raise RunFolderError(f"{path}: no run folder; expected one made by `elfern run`")
+        config = read_config(path)
+        kind = str(config["kind"])
+        head = f"{path}: {kind}, {status.value}"
+        if kind == "train":
+            rows = training[str(path)] = metrics_of(path)
+            last = rows[-1]
+            head += f", {last['samples']:,} decisions, {last['seconds']:.0f} s"
+            measured = evaluations(rows)
+            if measured and status is not Status.FINISHED:
+                head += f", {measured[-1]['eval/points']:+.3f} game points a deal"
+        if status is Status.FINISHED:
+            head += "\n" + KINDS[kind].load().summary(path)
+        texts.append(head)
+    if training:
+        alone = len(training) == 1
+        where = Path(out) if out else (paths[0] if alone else Path()) / "curves.png"
+        title = paths[0].name if alone else "Learning curves"
+        write_bytes(where, curves_png(training, title, "the heuristic"))
+        texts.append(f"curves: {where}")
+    elif out is not None:
+        raise RunFolderError(f"{out}: nothing to draw: none of these is a training run")
+    return "\n\n".join(texts)
