@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from elfern_rl.errors import IllegalAction
 from elfern_rl.games import engine
 from elfern_rl.games.options import GameOptions
+from elfern_rl.games.outcomes import outcomes_of
 from elfern_rl.games.row import Deck, Row, Rules
 from elfern_rl.jit import kernel
 from elfern_rl.rng import make_rng, stream, stream_u64
@@ -58,7 +59,9 @@ class Played(NamedTuple):
     points: NDArray[np.float64]
     """Game points, float64[D, S, P]."""
     card_points: NDArray[np.float64]
-    """What each seat took in tricks (Elfern: honours), float64[D, S, P]."""
+    """What each seat took (Elfern: honours; Herzblatt: card points), float64[D, S, P]."""
+    roles: NDArray[np.int8]
+    """What each seat was, by the game's own numbers, int8[D, S, P]; see ``games/outcomes.py``."""
     seconds: NDArray[np.float64]
     """Wall time spent by each agent, float64[A], in batches of many decisions."""
     moves: NDArray[np.int64]
@@ -171,8 +174,11 @@ def play_deals(
     points = np.zeros((total, num_players))
     card_points = np.zeros((total, num_players))
     _results(rows, rules, points, card_points)
+    roles = outcomes_of(game).roles(rows, game)
     shape = (num_deals, num_seatings, num_players)
-    return Played(points.reshape(shape), card_points.reshape(shape), seconds, decisions)
+    return Played(
+        points.reshape(shape), card_points.reshape(shape), roles.reshape(shape), seconds, decisions
+    )
 
 
 def _checked(agent: Player, chosen: object, count: int) -> NDArray[np.int64]:

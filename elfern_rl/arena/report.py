@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from elfern_rl.arena.results import Results, Score, Timing, score_of
+from elfern_rl.arena.results import Mean, Results, Score, Timing, score_of
 from elfern_rl.arena.tables import align, markdown_table
+from elfern_rl.games.options import parse_game
+from elfern_rl.games.outcomes import Statistic, outcomes_of
 
 __all__ = ["format_csv", "format_markdown", "format_table", "heatmap_png"]
 
@@ -26,20 +28,28 @@ _COLUMNS = (
     "wins",
     "draws",
     "losses",
-    "schneider_rate",
-    "schneiders_won",
-    "schneiders_lost",
 )
+_ENDS = ("", "_low", "_high", "_n")
+"""How the names of a statistic's columns end, in the order of ``Mean``."""
 
 
 def format_csv(results: Results) -> str:
-    """Returns one line for each agent against each opponent, and one against the field (empty)."""
+    """Returns one line for each agent against each opponent, and one against the field (empty).
+
+    Each of the game's own statistics has four columns: mean, ends of the interval, and n.
+    """
     text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    own = [f"{each.key}{end}" for each in _statistics(results) for end in _ENDS]
+    writer = csv.DictWriter(text, [*_COLUMNS, *own], lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     names = [agent["name"] for agent in results["agents"]]
-    writer.writerows(results["ranking"])
-    writer.writerows(score_of(results, a, b) for a in names for b in names if a != b)
+    scores = [*results["ranking"]]
+    scores += [score_of(results, a, b) for a in names for b in names if a != b]
+    for score in scores:
+        row: dict[str, object] = {**score}
+        for key, mean in score["statistics"].items():
+            row |= {f"{key}{end}": value for end, value in zip(_ENDS, _values(mean), strict=True)}
+        writer.writerow(row)
     return text.getvalue()
 
 
@@ -49,10 +59,12 @@ def format_table(results: Results, timing: Sequence[Timing]) -> str:
         f"{results['game']}",
         f"{_sets(results)} a pairing, seed {results['seed']}; game points a deal, 95% intervals",
         "",
-        align(_ranking_rows(results, timing), "llrlrrrr"),
+        align(_ranking_rows(results, timing), f"llrlr{_sides(results)}rr"),
         "",
-        align(_pairing_rows(results), "lllrlrrr"),
+        align(_pairing_rows(results), f"lllrlr{_sides(results)}r"),
     ]
+    if rows := _statistics_rows(results):
+        parts += ["", align(rows, "l" + "r" * (len(rows[0]) - 1))]
     return "\n".join(parts)
 
 
@@ -99,12 +111,13 @@ def format_markdown(
         "",
         "## Ranking: each agent against the field",
         "",
-        markdown_table(_ranking_rows(results, timing), "llrlrrrr"),
+        markdown_table(_ranking_rows(results, timing), f"llrlr{_sides(results)}rr"),
         "",
         "## Pairings",
         "",
-        markdown_table(_pairing_rows(results), "lllrlrrr"),
+        markdown_table(_pairing_rows(results), f"lllrlr{_sides(results)}r"),
         "",
+        *_statistics_section(results),
         "![Game points a deal of each agent (row) against each opponent (column)](heatmap.png)",
         "",
         "## How to read it",
@@ -114,8 +127,11 @@ def format_markdown(
         "- Intervals: 95%, bootstrap over duplicate sets. Where one contains 0 the sample does not",
         "  tell who is better (unclear). They are not corrected for their number.",
         "- Field: the mean over all opponents, each with the same weight.",
-        "- Schneider: share of the decided deals in which one side took at least three quarters of",
-        "  the card points (in Elfern of the honours).",
+        *(
+            f"- {each.heading}: {each.text}"
+            for each in _statistics(results)
+            if each.place != "file"
+        ),
         "- Time a move is amortised: many deals are played at once, and the time of a batch of",
         "  decisions is divided by their number. A single decision alone takes longer.",
         "",
@@ -195,18 +211,78 @@ def _interval(score: Score) -> str:
     return f"[{score['low']:+.3f}, {score['high']:+.3f}]"
 
 
-def _outcome(score: Score) -> list[str]:
+def _outcome(score: Score, columns: Sequence[Statistic]) -> list[str]:
     deals = score["deals"]
-    rate = score["schneider_rate"]
     return [
         " / ".join(f"{100 * score[key] / deals:.1f}" for key in ("wins", "draws", "losses")),
-        "–" if rate is None else f"{100 * rate:.1f}",
+        *(_mean(score["statistics"][each.key], each) for each in columns),
         str(score["sets"]),
+    ]
+
+
+def _statistics(results: Results, place: str | None = None) -> list[Statistic]:
+    """Returns the game's own statistics, all or those of a place."""
+    options = parse_game(results["game"])
+    known = outcomes_of(options).statistics(options)
+    return [each for each in known if place in (None, each.place)]
+
+
+def _values(mean: Mean) -> tuple[float | int | None, ...]:
+    return mean["mean"], mean["low"], mean["high"], mean["n"]
+
+
+def _sides(results: Results) -> str:
+    """Returns how the columns of the game's own statistics are aligned."""
+    return "r" * len(_statistics(results, "column"))
+
+
+def _mean(mean: Mean, of: Statistic) -> str:
+    if mean["mean"] is None:
+        return "–"
+    return format(_scale(of) * mean["mean"], of.form)
+
+
+def _scale(of: Statistic) -> int:
+    return 100 if of.is_share else 1
+
+
+def _statistics_rows(results: Results) -> list[list[str]]:
+    """Returns the game's own statistics, one a row, one column an agent; empty if it has none."""
+    known = _statistics(results, "table")
+    if not known:
+        return []
+    rows = [["against the field", *(score["agent"] for score in results["ranking"])]]
+    for each in known:
+        row = [each.heading]
+        for score in results["ranking"]:
+            mean = score["statistics"][each.key]
+            low, high, text = mean["low"], mean["high"], _mean(mean, each)
+            if mean["mean"] is not None and low is not None and high is not None:
+                half = max(mean["mean"] - low, high - mean["mean"])
+                text += f" ±{format(_scale(each) * half, each.form.lstrip('+'))}"
+            row.append(f"{text} ({mean['n']})")
+        rows.append(row)
+    return rows
+
+
+def _statistics_section(results: Results) -> list[str]:
+    rows = _statistics_rows(results)
+    if not rows:
+        return []
+    return [
+        "## What else was counted",
+        "",
+        markdown_table(rows, "l" + "r" * (len(rows[0]) - 1)),
+        "",
+        "With the 95% interval, the duplicate sets being the units, and in brackets how many deals",
+        "the figure is of; a deal counts once for each seat that the agent has in it.",
+        "",
     ]
 
 
 def _ranking_rows(results: Results, timing: Sequence[Timing]) -> list[list[str]]:
     times = {entry["agent"]: entry["milliseconds_per_move"] for entry in timing}
+    columns = _statistics(results, "column")
     rows = [
         [
             "",
@@ -214,7 +290,7 @@ def _ranking_rows(results: Results, timing: Sequence[Timing]) -> list[list[str]]
             "points",
             "95% interval",
             "win / draw / loss %",
-            "schneider %",
+            *(each.heading for each in columns),
             "n",
             "ms/move",
         ]
@@ -228,7 +304,7 @@ def _ranking_rows(results: Results, timing: Sequence[Timing]) -> list[list[str]]
                 score["agent"],
                 f"{score['mean']:+.3f}",
                 _interval(score),
-                *_outcome(score),
+                *_outcome(score, columns),
                 shown,
             ]
         )
@@ -237,6 +313,7 @@ def _ranking_rows(results: Results, timing: Sequence[Timing]) -> list[list[str]]
 
 def _pairing_rows(results: Results) -> list[list[str]]:
     order = {score["agent"]: place for place, score in enumerate(results["ranking"])}
+    columns = _statistics(results, "column")
     rows = [
         [
             "agent",
@@ -245,7 +322,7 @@ def _pairing_rows(results: Results) -> list[list[str]]:
             "points",
             "95% interval",
             "win / draw / loss %",
-            "schneider %",
+            *(each.heading for each in columns),
             "n",
         ]
     ]
@@ -254,7 +331,9 @@ def _pairing_rows(results: Results) -> list[list[str]]:
         for b in names[i + 1 :]:
             score = score_of(results, a, b)
             points = f"{score['mean']:+.3f}"
-            rows.append([a, _verdict(score), b, points, _interval(score), *_outcome(score)])
+            rows.append(
+                [a, _verdict(score), b, points, _interval(score), *_outcome(score, columns)]
+            )
     return rows
 
 

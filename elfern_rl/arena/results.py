@@ -15,19 +15,34 @@ from numpy.typing import NDArray
 
 from elfern_rl.arena.duplicate import Played, Seating
 from elfern_rl.arena.statistics import (
+    Counted,
     Estimate,
     Tally,
+    count,
     estimate_mean,
+    estimate_ratio,
     pair_scores,
     seat_means,
     tally,
 )
 from elfern_rl.games.options import GameOptions
+from elfern_rl.games.outcomes import Outcome, Statistic, outcomes_of
 from elfern_rl.rng import stream
 
-__all__ = ["AgentEntry", "Results", "Score", "Timing", "collect", "score_of", "time_moves"]
+__all__ = [
+    "SCHEMA",
+    "AgentEntry",
+    "Mean",
+    "Results",
+    "Score",
+    "Timing",
+    "collect",
+    "score_of",
+    "time_moves",
+]
 
-SCHEMA = 1
+SCHEMA = 2
+"""Of results.json; 2: with the game's own statistics and the opponent's counts."""
 
 
 class AgentEntry(TypedDict):
@@ -39,6 +54,17 @@ class AgentEntry(TypedDict):
     """What it was made from."""
     sha256: str | None
     """Of its checkpoint, or of the file of a user's own agent."""
+
+
+class Mean(TypedDict):
+    """One of the game's own statistics, see ``games/outcomes.py``; all None without a value."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    """The 95% interval; None with a single duplicate set."""
+    n: int
+    """How many values the mean is of."""
 
 
 class Score(TypedDict):
@@ -59,10 +85,13 @@ class Score(TypedDict):
     wins: int
     draws: int
     losses: int
-    schneider_rate: float | None
-    """Share of the decided deals in which one side took three quarters of the card points."""
-    schneiders_won: int
-    schneiders_lost: int
+    statistics: dict[str, Mean]
+    """The game's own, by key, of the agent in these deals."""
+    opponent_counts: dict[str, int]
+    """The opponent's deals, wins, draws and losses; empty if that is the whole field.  With more
+    than two players one's wins are not the other's losses."""
+    opponent_statistics: dict[str, Mean]
+    """The game's own of the opponent; empty if that is the whole field."""
 
 
 class Results(TypedDict):
@@ -115,19 +144,24 @@ def collect(
     pairings: list[Score] = []
     against: list[dict[int, NDArray[np.float64]]] = [{} for _ in agents]
     tallies: list[list[Tally]] = [[] for _ in agents]
+    known = outcomes_of(game).statistics(game)
+    counted: list[list[dict[str, Counted]]] = [[] for _ in agents]
     for index, ((a, b), outcome) in enumerate(played.items()):
         for agent, opponent in ((a, b), (b, a)):
             against[agent][opponent] = pair_scores(outcome.points, seatings[a, b], agent)
             tallies[agent].append(tally(outcome, seatings[a, b], agent))
+            counted[agent].append(_count(known, outcome, seatings[a, b], agent))
         estimate = estimate_mean(against[a][b], stream(seed, index))
-        pairings.append(_score(names[a], names[b], estimate, tallies[a][-1]))
+        one, other = ((tallies[x][-1], _means(known, counted[x][-1:])) for x in (a, b))
+        pairings.append(_score(names[a], names[b], estimate, one, other))
     ranking = []
     for number, name in enumerate(names):
         # The deals are the same against all opponents, so one deal is one observation here too.
         field = np.mean(list(against[number].values()), axis=0)
         estimate = estimate_mean(field, stream(seed, len(played) + number))
         total = sum(tallies[number][1:], start=tallies[number][0])
-        ranking.append(_score(name, None, estimate, total))
+        means = _means(known, counted[number])
+        ranking.append(_score(name, None, estimate, (total, means), None))
     ranking.sort(key=lambda score: (-score["mean"], names.index(score["agent"])))
     first = next(iter(played))
     points = np.concatenate([outcome.points for outcome in played.values()])
@@ -145,23 +179,51 @@ def collect(
     }
 
 
-def _score(agent: str, opponent: str | None, estimate: Estimate, counts: Tally) -> Score:
-    values = asdict(estimate)
+def _count(
+    known: Sequence[Statistic], played: Played, seatings: Sequence[Seating], agent: int
+) -> dict[str, Counted]:
+    outcome = Outcome(played.points, played.card_points, played.roles)
+    return {each.key: count(each.values(outcome), seatings, agent) for each in known}
+
+
+def _means(known: Sequence[Statistic], counted: Sequence[dict[str, Counted]]) -> dict[str, Mean]:
+    """Returns the means over several pairings, all on the same deals."""
+    means: dict[str, Mean] = {}
+    for each in known:
+        total = counted[0][each.key]
+        for more in counted[1:]:
+            total += more[each.key]
+        found = estimate_ratio(total, each.is_share)
+        means[each.key] = (
+            {"mean": None, "low": None, "high": None, "n": 0}
+            if found is None
+            else {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
+        )
+    return means
+
+
+_Counts = tuple[Tally, dict[str, Mean]]
+
+
+def _score(
+    agent: str, opponent: str | None, estimate: Estimate, own: _Counts, other: _Counts | None
+) -> Score:
+    counts, statistics = own
     return {
         "agent": agent,
         "opponent": opponent,
-        "mean": values["mean"],
-        "low": values["low"],
-        "high": values["high"],
-        "standard_error": values["standard_error"],
-        "sets": values["n"],
+        "mean": estimate.mean,
+        "low": estimate.low,
+        "high": estimate.high,
+        "standard_error": estimate.standard_error,
+        "sets": estimate.n,
         "deals": counts.deals,
         "wins": counts.wins,
         "draws": counts.draws,
         "losses": counts.losses,
-        "schneider_rate": counts.schneider_rate,
-        "schneiders_won": counts.schneiders_won,
-        "schneiders_lost": counts.schneiders_lost,
+        "statistics": statistics,
+        "opponent_counts": {} if other is None else asdict(other[0]),
+        "opponent_statistics": {} if other is None else other[1],
     }
 
 
@@ -190,10 +252,18 @@ def _turned(score: Score) -> Score:
         "mean": 0.0 - score["mean"],
         "low": None if high is None else 0.0 - high,
         "high": None if low is None else 0.0 - low,
-        "wins": score["losses"],
-        "losses": score["wins"],
-        "schneiders_won": score["schneiders_lost"],
-        "schneiders_lost": score["schneiders_won"],
+        "deals": score["opponent_counts"]["deals"],
+        "wins": score["opponent_counts"]["wins"],
+        "draws": score["opponent_counts"]["draws"],
+        "losses": score["opponent_counts"]["losses"],
+        "statistics": score["opponent_statistics"],
+        "opponent_counts": {
+            "deals": score["deals"],
+            "wins": score["wins"],
+            "draws": score["draws"],
+            "losses": score["losses"],
+        },
+        "opponent_statistics": score["statistics"],
     }
 
 

@@ -14,14 +14,22 @@ from numpy.typing import NDArray
 
 from elfern_rl.arena.duplicate import Played, Seating
 
-__all__ = ["Estimate", "Tally", "estimate_mean", "pair_scores", "seat_means", "tally"]
+__all__ = [
+    "Counted",
+    "Estimate",
+    "Tally",
+    "count",
+    "estimate_mean",
+    "estimate_ratio",
+    "pair_scores",
+    "seat_means",
+    "tally",
+]
 
 LEVEL = 0.95
 RESAMPLES = 10_000
 FEW = 10
 """Below this sample size the bootstrap is too narrow."""
-SCHNEIDER_SHARE = 0.75
-"""A deal is won schneider with this share of all card points (Elfern: 15 of 20 honours)."""
 
 _BLOCK = 4_000_000
 """Entries of the table of counts that are held in memory at a time."""
@@ -112,21 +120,12 @@ def seat_means(points: NDArray[np.float64]) -> list[float]:
 
 @dataclass(frozen=True)
 class Tally:
-    """How an agent's deals ended; a deal counts once for each seat that the agent has in it.
-
-    ``decided`` counts deals that gave anybody points, ``schneiders`` those among them in which one
-    player took three quarters of the card points or more.  ``schneiders_won`` and
-    ``schneiders_lost`` are those among the agent's wins and losses.
-    """
+    """How an agent's deals ended; a deal counts once for each seat that the agent has in it."""
 
     deals: int
     wins: int
     draws: int
     losses: int
-    decided: int
-    schneiders: int
-    schneiders_won: int
-    schneiders_lost: int
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(*(a + b for a, b in zip(self._counts(), other._counts(), strict=True)))
@@ -134,30 +133,66 @@ class Tally:
     def _counts(self) -> tuple[int, ...]:
         return tuple(vars(self).values())
 
-    @property
-    def schneider_rate(self) -> float | None:
-        """Share of the decided deals that were schneider; None if none was decided."""
-        return self.schneiders / self.decided if self.decided else None
-
 
 def tally(played: Played, seatings: Sequence[Seating], agent: int) -> Tally:
     """Counts how the deals ended for an agent."""
-    mine = np.array(seatings) == agent
-    points = played.points[:, mine]
-    best, total = played.card_points.max(axis=2), played.card_points.sum(axis=2)
-    is_decided = (played.points != 0).any(axis=2)
-    is_schneider = is_decided & (best >= SCHNEIDER_SHARE * total)
-    # From [D, S] to one entry for each seat of the agent, like points.
-    seats = mine.sum(axis=1)
-    decided = np.repeat(is_decided, seats, axis=1)
-    schneider = np.repeat(is_schneider, seats, axis=1)
+    points = played.points[:, np.array(seatings) == agent]
     return Tally(
         deals=points.size,
         wins=int((points > 0).sum()),
         draws=int((points == 0).sum()),
         losses=int((points < 0).sum()),
-        decided=int(decided.sum()),
-        schneiders=int(schneider.sum()),
-        schneiders_won=int((schneider & (points > 0)).sum()),
-        schneiders_lost=int((schneider & (points < 0)).sum()),
     )
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was counted in each of D duplicate sets, to be divided only when all is added up.
+
+    Attributes:
+        totals: sums of the values, float64[D].
+        counts: how many values, float64[D]; a set may have none.
+    """
+
+    totals: NDArray[np.float64]
+    counts: NDArray[np.float64]
+
+    def __add__(self, other: Counted) -> Counted:
+        """Returns the same sets with the values of both, as of other deals with the same cards."""
+        return Counted(self.totals + other.totals, self.counts + other.counts)
+
+
+def count(values: NDArray[np.float64], seatings: Sequence[Seating], agent: int) -> Counted:
+    """Adds up an agent's values, float64[D, S, P], in each set; NaN is no value."""
+    mine = values[:, np.array(seatings) == agent]
+    return Counted(np.nansum(mine, axis=1), (~np.isnan(mine)).sum(axis=1).astype(np.float64))
+
+
+def estimate_ratio(counted: Counted, is_share: bool) -> Estimate | None:
+    """Returns the mean over all values with its 95% interval; None if there are no values.
+
+    How many values a set has is random and not independent of them, so this is a ratio of two
+    means.  Its standard error comes from linearisation with the sets as clusters (Cochran,
+    "Sampling Techniques", 3rd ed. 1977, section 6.3), its interval from Student's t.  A share that
+    is 0 or 1 in the sample gets the exact binomial interval for as many trials as sets have values.
+
+    Args:
+        counted: sums and numbers.
+        is_share: whether the values are 0 or 1.
+    """
+    n = int(counted.counts.sum())
+    if n == 0:
+        return None
+    mean = float(counted.totals.sum() / n)
+    sets = len(counted.counts)
+    if sets == 1:
+        return Estimate(mean, None, None, None, n)
+    residuals = counted.totals - mean * counted.counts
+    standard_error = float(np.sqrt(sets * np.var(residuals, ddof=1)) / n)
+    half = -_student(sets) * standard_error
+    low, high = mean - half, mean + half
+    if is_share:
+        unseen = 1 - ((1 - LEVEL) / 2) ** (1 / int((counted.counts > 0).sum()))
+        low = 1 - unseen if mean == 1 else max(low, 0.0)
+        high = unseen if mean == 0 else min(high, 1.0)
+    return Estimate(mean, low, high, standard_error, n)

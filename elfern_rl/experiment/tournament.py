@@ -127,7 +127,8 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     entries = _identify(config, folder)
     chunks = list(_chunks(config, entries))
     store = ChunkStore(folder.path / "chunks.jsonl")
-    done = store.load()
+    # Chunks of an earlier version say nothing of roles; they are played again.
+    done = {key: record for key, record in store.load().items() if "roles" in record}
     missing = [chunk for chunk in chunks if chunk.key not in done]
     _logger.info(
         "%d agents, %d pairings, %d duplicate sets each; %d of %d chunks are done",
@@ -233,6 +234,7 @@ def _play(chunk: _Chunk) -> tuple[str, dict[str, Any]]:
     return chunk.key, {
         "points": played.points.tolist(),
         "card_points": played.card_points.tolist(),
+        "roles": played.roles.tolist(),
         "seconds": played.seconds.tolist(),
         "moves": played.moves.tolist(),
     }
@@ -282,6 +284,7 @@ def _report(
         pair: Played(
             np.concatenate([np.array(record["points"]) for record in parts]),
             np.concatenate([np.array(record["card_points"]) for record in parts]),
+            np.concatenate([np.array(record["roles"], dtype=np.int8) for record in parts]),
             np.sum([record["seconds"] for record in parts], axis=0),
             np.sum([record["moves"] for record in parts], axis=0),
         )
@@ -306,9 +309,19 @@ def _report(
 
 
 def summary(path: Path) -> str:
-    """Returns the table of a finished tournament."""
-    from elfern_rl.arena.report import format_table
+    """Returns the table of a finished tournament.
 
-    return format_table(read_json(path / "results.json"), read_json(path / "timing.json")) + (
-        f"\n\nreport: {path / 'report.md'}"
-    )
+    Raises:
+        RunFolderError: its results are of an earlier version.
+    """
+    from elfern_rl.arena.report import format_table
+    from elfern_rl.arena.results import SCHEMA
+
+    results = read_json(path / "results.json")
+    if results["schema"] != SCHEMA:
+        raise RunFolderError(
+            f"{path}: results.json is of an earlier version (schema {results['schema']}, "
+            f"now {SCHEMA}); see its report.md, or use --fresh to start again"
+        )
+    table = format_table(results, read_json(path / "timing.json"))
+    return f"{table}\n\nreport: {path / 'report.md'}"

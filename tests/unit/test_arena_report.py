@@ -26,7 +26,8 @@ def outcome(rng, lift, sets):
     first = rng.integers(-2, 3, size=(sets, 2)) + np.array([lift, -lift])
     points = np.stack([first, -first], axis=2).astype(float)
     won = np.clip(10 + 5 * first, 0, 20)
-    return Played(points, np.stack([won, 20 - won], axis=2).astype(float), np.ones(2), np.ones(2))
+    honours = np.stack([won, 20 - won], axis=2).astype(float)
+    return Played(points, honours, np.zeros(points.shape, np.int8), np.ones(2), np.ones(2))
 
 
 def make(sets=40, lifts=(-2, -1, 1)):
@@ -62,8 +63,11 @@ def test_a_pairing_seen_from_the_other_side_is_its_mirror():
         one["draws"],
         one["wins"],
     )
-    assert other["schneiders_won"] == one["schneiders_lost"]
-    assert other["schneider_rate"] == one["schneider_rate"]
+    # Everybody's wins by schneider are the other one's losses by it.
+    assert other["statistics"]["schneider_won"] == one["statistics"]["schneider_lost"]
+    assert other["statistics"]["schneider"] == one["statistics"]["schneider"]
+    assert other["statistics"] == one["opponent_statistics"]
+    assert other["opponent_statistics"] == one["statistics"]
     with pytest.raises(KeyError):
         score_of(RESULTS, NAMES[0], "nobody")
 
@@ -77,6 +81,12 @@ def test_counts_of_a_pairing_are_those_of_its_deals():
         (mine < 0).sum(),
     )
     assert score["mean"] == pytest.approx(mine.mean())
+    honours = PLAYED[0, 1].card_points
+    schneider = ((points != 0).any(axis=2) & (honours.max(axis=2) >= 15)).sum()
+    found = score["statistics"]["schneider"]
+    assert found["n"] == (mine != 0).sum()
+    assert found["mean"] == pytest.approx(schneider / found["n"])
+    assert found["low"] <= found["mean"] <= found["high"]
 
 
 def test_results_survive_json_and_do_not_depend_on_the_clock():
@@ -93,7 +103,11 @@ def test_csv_has_every_agent_against_every_other_and_the_field():
         *((a, b) for a in NAMES for b in NAMES if a != b),
     ]  # fmt: skip
     for row in rows[3:]:
-        assert float(row["mean"]) == score_of(RESULTS, row["agent"], row["opponent"])["mean"]
+        score = score_of(RESULTS, row["agent"], row["opponent"])
+        assert float(row["mean"]) == score["mean"]
+        for key, mean in score["statistics"].items():
+            columns = [row[f"{key}{end}"] for end in ("", "_low", "_high", "_n")]
+            assert columns == ["" if value is None else str(value) for value in mean.values()]
 
 
 def test_table_shows_intervals_samples_and_verdicts():
@@ -107,6 +121,18 @@ def test_table_shows_intervals_samples_and_verdicts():
     assert f"[{score['low']:+.3f}, {score['high']:+.3f}]" in best
     assert best.endswith("2e+03") or best.endswith("2000")
     assert any(NAMES[1] in line and "beats" in line and NAMES[0] in line for line in lines)
+
+
+def test_elfern_is_told_in_honours_and_schneider():
+    table = format_table(RESULTS, TIMING)
+    assert table.count("schneider %") == 2
+    assert "wins by schneider" not in table
+    text = format_markdown(RESULTS, TIMING, title="x")
+    assert "three quarters of the honours" in text
+    assert "card points" not in text
+    assert "What else" not in text
+    share = RESULTS["ranking"][0]["statistics"]["schneider"]["mean"]
+    assert f"  {100 * share:.1f}  " in table
 
 
 def test_verdict_is_unclear_where_the_interval_holds_zero():

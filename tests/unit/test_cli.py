@@ -225,6 +225,30 @@ def test_a_tournament_from_end_to_end(here, capsys):
     assert "6 duplicate pairs" in capsys.readouterr().out
 
 
+def test_run_folders_of_an_earlier_version(here, capsys):
+    assert cli.main(["run", "field.yaml", "pairs=6"]) == 0
+    folder = here / "runs" / "field"
+    whole = results(folder)
+    capsys.readouterr()
+    # Results that this version cannot show are not touched.
+    found = json.loads(whole[0])
+    (folder / "results.json").write_text(json.dumps(found | {"schema": 1}))
+    assert cli.main(["run", "field.yaml", "pairs=6"]) == 2
+    error = capsys.readouterr().err
+    assert "results.json is of an earlier version (schema 1, now 2)" in error
+    assert error.count("\n") == 1
+    # Chunks that lack what this version needs are played again.
+    marker = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(marker | {"status": "interrupted"}))
+    chunks = folder / "chunks.jsonl"
+    lines = [json.loads(text) for text in chunks.read_text().splitlines()]
+    del lines[0]["record"]["roles"]
+    chunks.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert cli.main(["run", "field.yaml", "pairs=6"]) == 0
+    assert results(folder) == whole
+    assert len(chunks.read_text().splitlines()) == len(lines) + 1
+
+
 @pytest.mark.parametrize("override", ["workers=2", "workers=3"])
 def test_results_do_not_depend_on_the_workers(here, override):
     assert cli.main(["run", "field.yaml", "out=one"]) == 0

@@ -10,57 +10,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from terminal import Terminal
 
 from elfern_rl import play
 from elfern_rl.cards import card_name, german, parse_card, pretty
 from elfern_rl.errors import ElfernError, InvalidAgent, InvalidDeal, InvalidOption, RunFolderError
 from elfern_rl.games.options import parse_game
 from elfern_rl.games.records import GameRecord, format_deal, parse_deal, random_deal, replay
+from elfern_rl.play import words
 
 SMALL = "elfern(hand_size=2,suits=2,ranks=AT7)"
 # Forehand C7 CA, the dealer CT ST, and the talon S7 SA: three tricks.
 LINE = f"deal/1 | {parse_game(SMALL).game_string} | CA C7 | CT ST | S7 SA"
-LOWEST = """
-from elfern_rl import Agent
-class AGENT(Agent):
-    def act(self, info, rng):
-        return info.legal_actions[0]
-"""
-
-
-@pytest.fixture
-def lowest(tmp_path: Path) -> str:
-    """An opponent that plays the legal card with the lowest id: predictable."""
-    path = tmp_path / "lowest.py"
-    path.write_text(LOWEST)
-    return str(path)
-
-
-class Terminal:
-    """Runs ``elfern play`` with what a person types, and keeps what the screen shows."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch = monkeypatch
-        self._capsys = capsys
-        self.screen = ""
-
-    def __call__(self, typed: str, *arguments: str) -> int:
-        self._monkeypatch.setattr(sys, "stdin", io.StringIO(typed.replace(" / ", "\n")))
-        self._capsys.readouterr()
-        code = play.main(arguments)
-        captured = self._capsys.readouterr()
-        assert captured.err == ""
-        self.screen = captured.out
-        return code
-
-    def turns(self) -> list[str]:
-        """What was shown between one prompt and the next."""
-        return self.screen.split("> ")
-
-
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(monkeypatch, capsys)
 
 
 def test_a_deal_worked_out_by_hand(terminal: Terminal, lowest: str, tmp_path: Path) -> None:
@@ -122,7 +83,7 @@ def test_undo_takes_back_the_last_card_and_the_record_says_so(
         *("--deal", LINE, "--vs", lowest, "--record", str(record)),
     )
     turns = terminal.turns()
-    assert "no card of yours to take back" in turns[1]
+    assert "nothing of yours to take back" in turns[1]
     for index in (3, 6, 7):
         assert "taken back" in turns[index]
     # After the second undo in a row the table is the first one again.
@@ -136,7 +97,7 @@ def test_undo_takes_back_the_last_card_and_the_record_says_so(
 
 def test_undo_does_not_reach_into_the_deal_before(terminal: Terminal, lowest: str) -> None:
     terminal("1 / 1 / 1 / y / undo / quit", "--deal", LINE, "--vs", lowest, "--seat", "0")
-    assert "no card of yours to take back" in terminal.screen
+    assert "nothing of yours to take back" in terminal.screen
 
 
 @pytest.mark.parametrize(
@@ -144,9 +105,9 @@ def test_undo_does_not_reach_into_the_deal_before(terminal: Terminal, lowest: st
     [
         ("xyz", "'xyz' is no card (or: undo, hint, help, quit)"),
         ("7", "which one: C7 or S7?"),
-        ("a", "you may play no card of that rank"),
-        ("h", "you may play no card of that suit"),
-        ("9", "you may play no card of that rank"),
+        ("a", "no card of that rank is among those"),
+        ("h", "no card of that suit is among those"),
+        ("9", "no card of that rank is among those"),
         ("sa", "♠A is not in your hand; you may play: ♣7, ♠7"),
         ("ha", "♥A is not in this pack; you may play: ♣7, ♠7"),
         ("0", "'0' is no card"),
@@ -224,7 +185,7 @@ def test_every_way_to_say_a_card() -> None:
         ways = {name, name.lower(), symbol, native, native.lower(), native.replace("-", " ")}
         ways |= {name[::-1], f" {name} ", symbol.replace("10", "T"), name.replace("T", "10")}
         for way in ways:
-            assert play.match_word(way, legal, {}) == card, way
+            assert words.match_word(way, legal, {}) == card, way
     for way, name in [
         ("ace of clubs", "CA"),
         ("10 of hearts", "HT"),
@@ -233,14 +194,14 @@ def test_every_way_to_say_a_card() -> None:
         ("Schellen-Unter", "DJ"),
         ("s-10", "ST"),
     ]:
-        assert play.match_word(way, legal, {}) == parse_card(name)
+        assert words.match_word(way, legal, {}) == parse_card(name)
 
 
 def test_no_two_cards_are_said_alike() -> None:
     spoken = [
-        play._normal(way)
+        words.normal(way)
         for card in range(32)
-        for suit, rank in itertools.product(play._SUITS[card >> 3], play._RANKS[card & 7])
+        for suit, rank in itertools.product(words.SUITS[card >> 3], words.RANKS[card & 7])
         for way in {suit + rank, rank + suit}
     ]
     counts = {way: spoken.count(way) for way in set(spoken)}
@@ -249,21 +210,52 @@ def test_no_two_cards_are_said_alike() -> None:
 
 def test_numbers_ranks_and_suits_where_they_are_clear() -> None:
     legal = [parse_card(name) for name in ("CA", "CT", "SQ", "H7")]
-    assert play.match_word("2", legal, {}) == parse_card("CT")
-    assert play.match_word("10", legal, {}) == parse_card("CT")
-    assert play.match_word("7", legal, {}) == parse_card("H7")
-    assert play.match_word("q", legal, {}) == parse_card("SQ")
-    assert play.match_word("hearts", legal, {}) == parse_card("H7")
-    assert play.match_word("c", legal, {}) == "which one: CA or CT?"
-    with pytest.raises(play._Quit):
-        play.match_word("q", legal[:2], {})
+    assert words.match_word("2", legal, {}) == parse_card("CT")
+    assert words.match_word("10", legal, {}) == parse_card("CT")
+    assert words.match_word("7", legal, {}) == parse_card("H7")
+    assert words.match_word("q", legal, {}) == parse_card("SQ")
+    assert words.match_word("hearts", legal, {}) == parse_card("H7")
+    assert words.match_word("c", legal, {}) == "which one: CA or CT?"
+    with pytest.raises(words.Quit):
+        words.match_word("q", legal[:2], {})
 
 
 def test_words_for_what_is_no_card() -> None:
-    words = {32: ("pass", "weiter"), 33: ("ich spiele", "play")}
-    assert play.match_word("Pass", [32, 33], words) == 32
-    assert play.match_word("ich spiele", [32, 33], words) == 33
-    assert play.match_word("2", [32, 33], words) == 33
+    bids = {32: ("pass", "weiter"), 33: ("ich spiele", "play")}
+    assert words.match_word("Pass", [32, 33], bids) == 32
+    assert words.match_word("ich spiele", [32, 33], bids) == 33
+    assert words.match_word("2", [32, 33], bids) == 33
+    assert words.match_word("3", [32, 33], bids) == "'3' is not among what you may say"
+    assert words.match_word("h", [32, 33], bids) == "'h' is not among what you may say"
+
+
+def test_several_cards_in_one_line() -> None:
+    legal = [parse_card(name) for name in ("CA", "CT", "SQ", "H7", "H8", "D9")]
+    for line, names in [
+        ("h7 sq", "H7 SQ"),
+        ("H7,SQ", "H7 SQ"),
+        ("h 7, s q", "H7 SQ"),
+        ("h7 und sq", "H7 SQ"),
+        ("7 of hearts and queen of spades", "H7 SQ"),
+        ("ace of clubs 10 of clubs", "CA CT"),
+        ("1 2", "CA CT"),
+        ("6 d9", "D9"),
+        ("q h7", "SQ H7"),
+        ("c 10", "CT"),
+        ("ca", "CA"),
+        ("herz 7 herz 8", "H7 H8"),
+        ("♥7+♥8", "H7 H8"),
+    ]:
+        expected: object = [parse_card(name) for name in names.split()]
+        if line == "6 d9":
+            expected = "'d9' is there twice"
+        assert words.match_words(line, legal, {}, 2) == expected, line
+    assert words.match_words("1 2 3", legal, {}, 2) == "'1 2 3' is no card"
+    assert words.match_words("1, 2, 3", legal, {}, 2) == "that is more than 2"
+    assert words.match_words("h7 xyz", legal, {}, 2) == "'xyz' is no card"
+    assert words.match_words("h d9", legal, {}, 2) == "which one: H7 or H8?"
+    assert words.match_words("1 2", legal, {}, 1) == "'1 2' is no card"
+    assert words.match_words(",", legal, {}, 2) == "',' is no card"
 
 
 def test_hints_come_from_agents_and_change_nothing(terminal: Terminal, lowest: str) -> None:
@@ -383,7 +375,9 @@ def test_a_match_settled_after_each_deal(terminal: Terminal, lowest: str) -> Non
         (["elfren"], InvalidOption, "unknown game 'elfren'; did you mean 'elfern'?"),
         (["elfern(hand_size=20)"], InvalidOption, "hand_size=20: must be 1 to 16"),
         (["--vs", "ismtcs"], InvalidAgent, "unknown agent 'ismtcs'; did you mean 'ismcts'?"),
-        (["--vs", "random", "--vs", "random"], InvalidOption, "--vs is given 2 times: give 1"),
+        (["--vs", "random", "--vs", "random"], InvalidOption, "--vs names 2 agents: give 1"),
+        (["--vs", "random,random"], InvalidOption, "--vs names 2 agents: give 1 opponent"),
+        (["--deals", "0"], InvalidOption, "--deals 0: must be at least 1"),
         (["--seat", "2"], InvalidOption, "--seat 2: must be 0 to 1"),
         (["--deal", "CA C7"], InvalidDeal, "a deal line starts with 'deal/1 |'"),
         (["elfern", "--deal", LINE], InvalidDeal, "--deal is for elfern(hand_size=2"),
@@ -405,6 +399,7 @@ def test_wrong_arguments_get_one_clear_line(
     [
         (["--match", "--seat", "0"], "--seat does not go with --match"),
         (["--match", "flags=1", "--deal", LINE], "--deal does not go with --match"),
+        (["--match", "flags=1", "--deals", "3"], "--deals does not go with --match"),
         (["--seat", "x"], "argument --seat: invalid int value: 'x'"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
     ],

@@ -5,19 +5,32 @@ Everything comes from the person's own information state, so that nothing hidden
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from elfern_rl.cards import cards_of, mask_of
 from elfern_rl.games.elfern import kernel
 from elfern_rl.games.elfern.face import draws_of, plays_of
+from elfern_rl.games.elfern.match import MatchOptions
+from elfern_rl.games.elfern.match import new_match as _new_match
 from elfern_rl.games.elfern.options import ElfernOptions
+from elfern_rl.games.elfern.series import MatchSeries
+from elfern_rl.games.faces import CardName, Choice
 from elfern_rl.games.information import InformationState
 from elfern_rl.games.row import HAND, PLAYED, WON, Row
+from elfern_rl.games.table_parts import capital, count, does, grouped, suit_name
 from elfern_rl.games.tricks import higher_in_suit, suit_mask
 
-__all__ = ["WORDS", "grouped", "in_order", "result", "table", "unseen", "why_not"]
-
-CardName = Callable[[int], str]
+__all__ = [
+    "WORDS",
+    "choice",
+    "in_order",
+    "new_match",
+    "opening",
+    "result",
+    "table",
+    "unseen",
+    "why_not",
+]
 
 WORDS: Mapping[int, Sequence[str]] = {}
 """What a person may type for actions that are no cards; Elfern has none."""
@@ -28,17 +41,28 @@ def in_order(cards: Iterable[int]) -> list[int]:
     return sorted(cards, key=lambda card: (card >> 3, -(card & 7)))
 
 
-def grouped(cards: Iterable[int], name: CardName) -> str:
-    """Returns the cards' names, high to low, with a gap between suits."""
-    suits: dict[int, list[str]] = {}
-    for card in in_order(cards):
-        suits.setdefault(card >> 3, []).append(name(card))
-    return "   ".join(" ".join(names) for names in suits.values()) or "none"
-
-
 def unseen(info: InformationState) -> list[int]:
     """Returns the cards whose place the person does not know (in phase two: the opponent's)."""
     return cards_of(int(info.row[kernel.TALON]))
+
+
+def opening(names: Sequence[str]) -> str:
+    """Returns who begins a deal."""
+    return f"{does(names[0], 'lead')} the first trick"
+
+
+def choice(info: InformationState) -> Choice:
+    """Returns what the person on move may choose: a card to play."""
+    return Choice(in_order(info.legal_actions), 1, "play")
+
+
+def new_match(options: str, seed: int) -> MatchSeries:
+    """Begins a match with lots, Ständer and flags.
+
+    Raises:
+        InvalidOption: an unknown option or a value that is not allowed.
+    """
+    return MatchSeries(_new_match(MatchOptions.parse(options), seed))
 
 
 def table(info: InformationState, names: Sequence[str], name: CardName) -> str:
@@ -60,16 +84,17 @@ def table(info: InformationState, names: Sequence[str], name: CardName) -> str:
     lines = [f"--- trick {trick} of {options.pack_size // 2}, {phase}"]
     if turned >= 0:
         lies = f"; {name(turned)} lies face up under the talon" if talon else ""
-        lines.append(f"trumps: {_suit(turned, name)}{lies}")
+        lines.append(f"trumps: {suit_name(turned, name)}{lies}")
     width = max(len(text) for text in names)
     for seat in _from(me):
         won = int(row[WON + seat])
         text = (
-            f"{names[seat]:<{width}}  {_count(won.bit_count() // 2, 'trick')}, "
-            f"{_count(int(kernel.honours_of(row, options.rules, seat)), 'honour')}"
+            f"{names[seat]:<{width}}  {count(won.bit_count() // 2, 'trick')}, "
+            f"{count(int(kernel.honours_of(row, options.rules, seat)), 'honour')}"
         )
         if seat != me and int(row[HAND + seat]):
-            text += f", holds {grouped(cards_of(int(row[HAND + seat])), name)} (drawn face up)"
+            known = grouped(in_order(cards_of(int(row[HAND + seat]))), name)
+            text += f", holds {known} (drawn face up)"
         lines.append(text)
     last = last_trick(info, names, name)
     if last:
@@ -77,7 +102,7 @@ def table(info: InformationState, names: Sequence[str], name: CardName) -> str:
     if len(plays) % 2:
         leader = _player_of(row, plays[-1])
         lines.append(f"{names[leader]} led {name(plays[-1])}")
-    lines.append(f"your hand: {grouped(info.hand, name)}")
+    lines.append(f"your hand: {grouped(in_order(info.hand), name)}")
     return "\n".join(lines)
 
 
@@ -146,10 +171,8 @@ def result(
         word = " (schwarz)"
     elif 4 * honours[winner] >= 3 * options.num_honours:
         word = " (schneider)"
-    points = _count(int(returns[winner]), "game point")
-    verb = "win" if winner == me else "wins"
-    who = names[winner][:1].upper() + names[winner][1:]
-    lines.append(f"{who} {verb} {points}{word}.")
+    points = count(int(returns[winner]), "game point")
+    lines.append(capital(f"{does(names[winner], 'win')} {points}{word}."))
     return "\n".join(lines)
 
 
@@ -165,14 +188,3 @@ def _from(me: int) -> tuple[int, int]:
 
 def _player_of(row: Row, card: int) -> int:
     return 0 if int(row[PLAYED]) >> card & 1 else 1
-
-
-def _suit(card: int, name: CardName) -> str:
-    text = name(card)
-    if "-" in text:
-        return text.partition("-")[0]  # Eichel-Daus
-    return text[0]
-
-
-def _count(n: int, word: str) -> str:
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"

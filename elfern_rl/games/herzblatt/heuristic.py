@@ -265,7 +265,7 @@ def choose_weighted(
         elif stage == DISCARD:
             score = _lay_score(row, player, action, flags, w)
         elif action == ICH_SPIELE and flags & _COUNT_HAND:
-            score = expected_stakes(hand, rules, player == 0)
+            score = expected_stakes(hand, rules, player)
         if score > best_score + 1e-9:
             best, best_score, ties = action, score, 1
         elif score > best_score - 1e-9:
