@@ -140,7 +140,8 @@ def _report(arguments: list[str]) -> int:
     parser = _Parser(
         prog="elfern report",
         description="Shows run folders, finished or still going on. The learning curves of "
-        "training runs are drawn into curves.png: of one run in its folder, of several in one figure here.",
+        "training runs are drawn into curves.png: of one in its folder, of several in one figure "
+        "here.",
     )
     parser.add_argument("folders", metavar="RUN", nargs="+", help="a run folder")
     parser.add_argument("--out", help="where to write the figure")

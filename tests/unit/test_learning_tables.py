@@ -1,4 +1,4 @@
-"""The learner's tables: real deals, decisions only, honest pay; hidden cards for the oracle alone."""
+"""The learner's tables: real deals, decisions only, honest pay; hidden cards for the oracle."""
 
 from __future__ import annotations
 
