@@ -87,7 +87,7 @@ def format_markdown(
         command: what reproduces the run.
         environment: versions and commit, as in environment.json.
     """
-    lead = results["seat_means"][0]
+    seats = ", ".join(f"{mean:+.3f}" for mean in results["seat_means"])
     lines = [f"# {title}", ""]
     if description:
         lines += [description, ""]
@@ -96,7 +96,7 @@ def format_markdown(
         f"- Sample: {_sets(results)} a pairing ({results['seatings']} deals each), "
         f"{results['sets'] * results['seatings'] * len(results['pairings'])} deals in all",
         f"- Seed: {results['seed']}; deal *i* has the same cards in every pairing",
-        f"- Forehand's mean over all deals: {lead:+.3f} game points",
+        f"- Mean game points of each seat over all deals, forehand first: {seats}",
     ]
     if command:
         lines.append(f"- To reproduce: `{command}`")

@@ -166,21 +166,21 @@ class Session:
         info = state.view(state.current_player())
         choice = self.texts.choice(info)
         picked: list[int] = []
-        show = True
+        show_table = show_choice = True
         while True:
             left = [action for action in choice.actions if action not in picked]
-            if show:
-                if not picked:
-                    print("\n" + self.texts.table(info, names, self.card))
+            if show_table:
+                print("\n" + self.texts.table(info, names, self.card))
+            if show_choice:
                 listed = (f"{i} {self._name(action)}" for i, action in enumerate(left, start=1))
                 print(f"{self._may(choice, picked)}: " + "  ".join(listed))
-            show = False
+            show_table = show_choice = False
             line = self._read("> ").strip()
             command, _, argument = line.partition(" ")
             command = command.lower()
             if command == "undo":
                 if picked:
-                    picked, show = [], True
+                    picked, show_choice = [], True
                 elif can_undo:
                     return None
                 else:
@@ -188,7 +188,7 @@ class Session:
             elif command in ("help", "?"):
                 print(HELP)
             elif command in ("", "table"):
-                show, picked = True, []
+                show_table = show_choice = True
             elif command == "unseen":
                 unseen = self.texts.in_order(self.texts.unseen(info))
                 print(f"not seen yet: {grouped(unseen, self.card)}")
@@ -209,7 +209,7 @@ class Session:
                 picked += found
                 if len(picked) == choice.how_many:
                     return sorted(picked)
-                show = True
+                show_choice = True
 
     def _may(self, choice: Choice, picked: Sequence[int]) -> str:
         if choice.how_many == 1:

@@ -174,6 +174,9 @@ def test_reports_of_herzblatt_speak_of_soloists(results):
     points = found["ranking"][0]["statistics"]["solo_points"]["mean"]
     assert f"{points:+.3f} ±" in table
     assert "- plays if asked, %: how often it said" in text
+    means = ", ".join(f"{mean:+.3f}" for mean in found["seat_means"])
+    assert f"of each seat over all deals, forehand first: {means}" in text
+    assert means.count(",") == 2
     rows = list(csv.DictReader(io.StringIO(format_csv(found))))
     assert float(rows[0]["solos_won"]) == mean["mean"]
     assert len(rows) == 4

@@ -6,6 +6,7 @@ import builtins
 import re
 from pathlib import Path
 
+import herzblatt_rulebook
 import numpy as np
 import pytest
 from terminal import Terminal
@@ -14,7 +15,7 @@ from elfern_rl import play
 from elfern_rl.cards import german, parse_card, pretty
 from elfern_rl.errors import ElfernError, InvalidOption
 from elfern_rl.games.options import parse_game
-from elfern_rl.games.records import GameRecord, format_deal, random_deal, replay
+from elfern_rl.games.records import GameRecord, format_deal, parse_deal, random_deal, replay
 
 # Two players, forehand first, then the skat; the opponent ("lowest") passes if he is asked.
 TWO = "CA CT CK HA HT HK DA DT DK | SA ST SK CQ CJ DQ DJ SQ SJ | HQ HJ"
@@ -133,7 +134,7 @@ def test_every_author_pays_by_his_own_scale(
         "5 8",
         "8 / 5",
         "8 / undo / cj / sj",
-        "8 / table / cj / sj",
+        "8 / table / cj",
         "sj / sj / ha / unseen / cj",
     ],
 )
@@ -154,6 +155,9 @@ def test_any_two_cards_in_any_order(
         assert "lay away ♠J and: 1 ♥Q" in terminal.screen
     if "undo" in typed:
         assert "taken back" not in terminal.screen  # nothing was played yet
+    if "table" in typed:  # which forgets nothing
+        assert terminal.screen.count("you play alone and have taken up") == 2
+        assert terminal.screen.count("lay away ♠J and: 1 ♥Q") == 2
     if "ha" in typed:
         assert "♥A is not in your hand; lay away ♠J and" in terminal.screen
         assert "♠J is chosen already; lay away ♠J and: ♥Q" in terminal.screen
@@ -407,6 +411,62 @@ def test_leaving_at_any_time(
     assert not record.exists()
 
 
+PLACES = {
+    2: ["heuristic"],
+    3: ["Left", "Right"],
+    4: ["Left", "Opposite", "Right"],
+    5: ["Left", "Far left", "Far right", "Right"],
+}
+
+
+def told(block: str, n: int, seat: int) -> dict[str, object]:
+    """What the screen says at the end of a deal: bids, points, stakes."""
+    seats = {name: (seat + i) % n for i, name in enumerate(["you", *PLACES[n]])}
+    if "All pass: the deal is void" in block:
+        return {"soloist": None}
+    outcome = re.search(
+        r"^([\w ]+?) (?:wins?|loses?) (\d+) to (\d+): (\d+) stakes? (from|to) ", block, re.MULTILINE
+    )
+    points = re.search(r"^game points: (.*)$", block, re.MULTILINE)
+    assert outcome is not None
+    assert points is not None
+    returns = {}
+    for text in points[1].split(", "):
+        name, _, value = text.rpartition(" ")
+        returns[seats[name]] = float(value)
+    return {
+        "soloist": next(seats[x] for x in seats if x.lower() == outcome[1].lower()),
+        "points": int(outcome[2]),
+        "defence": int(outcome[3]),
+        "each": int(outcome[4]) * (1 if outcome[5] == "from" else -1),
+        "returns": [returns[place] for place in range(n)],
+    }
+
+
+def by_the_rulebook(game: GameRecord) -> dict[str, object]:
+    """The same from the independent rules of the tests."""
+    deal = parse_deal(game.deal)
+    options = herzblatt_rulebook.Options(**deal.options.parameters())
+    bids = {"pass": 32, "ich spiele": 33}
+    actions = [
+        bids[name] if name in bids else parse_card(name.removeprefix("lay "))
+        for name in game.actions
+    ]
+    state = herzblatt_rulebook.replayed(options, deal.cards, actions)
+    alone = state.soloist
+    if alone is None:
+        return {"soloist": None}
+    own = state.card_points[alone]
+    returns = state.returns()
+    return {
+        "soloist": alone,
+        "points": own,
+        "defence": 120 - own,
+        "each": returns[alone] // (options.players - 1),
+        "returns": returns,
+    }
+
+
 @pytest.mark.parametrize(
     "game",
     [
@@ -443,6 +503,8 @@ def test_a_series_goes_round_and_the_score_runs_on(
     seats = [record.players.index("human") for record in games]
     # The one to the left is the next forehand, so the person's seat counts down.
     assert seats == [-deal % n for deal in range(n + 1)]
+    for block, played, seat in zip(screen.split("=== deal ")[1:], games, seats, strict=True):
+        assert told(block, n, seat) == by_the_rulebook(played)
     forehands = re.findall(r"=== deal \d+: ([\w ]+?) (?:is|are) forehand", screen)
     assert forehands[0] == forehands[-1] == "you"
     assert len(set(forehands)) == n
