@@ -26,6 +26,7 @@ from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.options import parse_game
 
 if TYPE_CHECKING:
+    from elfern_rl.agent import Agent
     from elfern_rl.arena.results import AgentEntry
 
 __all__ = ["AgentConfig", "Config", "check", "run", "summary"]
@@ -162,10 +163,15 @@ def _identify(config: Config, folder: RunFolder) -> list[AgentEntry]:
     Raises:
         RunFolderError: a checkpoint or an agent's file is not the one with which the run began.
     """
-    entries: list[AgentEntry] = [
-        {"name": agent.name, "spec": agent.spec, "sha256": _checksum(agent.spec)}
-        for agent in config.agents
-    ]
+    from elfern_rl.registry import make_agent
+
+    entries: list[AgentEntry] = []
+    for chosen in config.agents:
+        agent = make_agent(chosen.spec, config.game, seed=config.seed)
+        if agent.about:
+            _logger.info("%s: %s", chosen.name, agent.about)
+        checksum = _checksum(chosen.spec, agent)
+        entries.append({"name": chosen.name, "spec": chosen.spec, "sha256": checksum})
     file = folder.path / "agents.json"
     if file.exists():
         for before, now in zip(read_json(file), entries, strict=True):
@@ -182,16 +188,15 @@ _CHANGED = (
 )
 
 
-def _checksum(spec: str) -> str | None:
-    """Returns the SHA-256 of what an agent is made from, if it is not the package's own."""
+def _checksum(spec: str, agent: Agent) -> str | None:
+    """Returns the SHA-256 of an agent's weights and of its file, if that is not the package's."""
     from elfern_rl.registry import parse_spec
 
     parsed = parse_spec(spec)
     files = [] if parsed.cls is None else [Path(parsed.name).expanduser()]
-    if "checkpoint" in parsed.options:
-        from elfern_rl.learning.checkpoint import find
-
-        files.append(find(parsed.options["checkpoint"]))
+    checkpoint = getattr(agent, "checkpoint", None)
+    if checkpoint is not None:
+        files.append(checkpoint.path)
     if not files:
         return None
     digest = hashlib.sha256()
@@ -252,7 +257,7 @@ def _agent(entry: AgentEntry, chunk: _Chunk) -> Any:
         from elfern_rl.registry import make_agent
 
         agent = make_agent(spec, chunk.game, seed=chunk.seed)
-        if _checksum(spec) != entry["sha256"]:
+        if _checksum(spec, agent) != entry["sha256"]:
             raise RunFolderError(f"agent '{entry['name']}' {_CHANGED}")
         agent.act_batch(opening_views(parse_game(chunk.game), chunk.seed), np.zeros(1, np.uint64))
         _AGENTS[spec] = agent

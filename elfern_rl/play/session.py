@@ -97,6 +97,8 @@ class Session:
         who = zip(_PLACES[self.options.num_players] or ("",), specs, strict=True)
         against = ", ".join(f"{place}: {spec}" if place else spec for place, spec in who)
         print(f"{self.options.game_string}\nYou play against {against}; seed {self.seed}.")
+        for about in dict.fromkeys(agent.about for agent in self.agents if agent.about):
+            print(f"({about})")
         print("Type help for help, quit to leave.")
         for number in itertools.count():
             seat = self.series.seat()

@@ -184,6 +184,39 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
         train(PPOConfig(**SETTINGS), TINY, tmp_path, 7, progress=False)
 
 
+def together(folder: Path, pause: float = 0.0) -> subprocess.Popen[str]:
+    """Starts a training run of two processes."""
+    script = folder.with_suffix(".py")
+    script.write_text(RUN)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    return subprocess.Popen(
+        [*command, str(script), str(folder), json.dumps(SETTINGS), str(pause)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_two_processes_train_one_network_and_survive_a_kill(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    for folder, pause in ((cut, 0.3), (whole, 0.0)):
+        process = together(folder, pause)
+        if folder == cut:
+            wait_for(folder, 6, process)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            assert len(lines(folder)) < 12
+            process = together(folder)
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+    parts, rows = outcome(whole)
+    assert (parts, rows) == outcome(cut)
+    assert [row["iteration"] for row in rows] == list(range(1, 13))
+    arrays, facts = checkpoints.load_state(whole / "resume.safetensors")
+    assert facts["samples"] == SETTINGS["samples"]
+    assert len(arrays["tables/rows"]) == SETTINGS["num_envs"]  # those of both processes
+
+
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,7 +104,10 @@ def test_version_and_help(capsys):
     ("arguments", "message"),
     [
         (["rnu"], "elfern: unknown command 'rnu'; did you mean 'run'? (see elfern --help)"),
-        (["zzz"], "elfern: unknown command 'zzz'; allowed: run, report, list, play (see elfern --help)"),
+        (
+            ["zzz"],
+            "elfern: unknown command 'zzz'; allowed: run, report, list, play (see elfern --help)",
+        ),
         (["--verson"], "elfern: unrecognized arguments: --verson (see elfern --help)"),
         (
             ["run"],
