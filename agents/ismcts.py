@@ -27,9 +27,7 @@ class IsmctsOptions(AgentOptions):
     rollout: Literal["heuristic", "random"] = Field(
         "heuristic", description="who plays a sampled deal to its end"
     )
-    exact: bool = Field(
-        True, description="whether Elfern's phase two comes from the endgame table"
-    )
+    exact: bool = Field(True, description="whether Elfern's phase two comes from the endgame table")
     depth: int = Field(
         0, ge=0, le=1000, description="how many actions ahead the tree reaches; 0: no limit"
     )
@@ -71,7 +69,6 @@ class Ismcts(Agent):
             depth=chosen.depth or _NO_LIMIT,
             bias=float(chosen.bias),
             flags=flags,
-            scale=1.0 / options.max_utility,
         )
 
     def search(
@@ -107,9 +104,7 @@ class Ismcts(Agent):
         shares: NDArray[np.float64] = visits / visits.sum(axis=1, keepdims=True)
         return shares
 
-    def act_batch(
-        self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
+    def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns the most visited actions, int64[B]; of equals the one of the larger value."""
         visits, values = self.search(views, seeds)
         return np.lexsort((values, visits), axis=1)[:, -1].astype(np.int64)

@@ -24,9 +24,7 @@ class PimcOptions(AgentOptions):
     rollout: Literal["heuristic", "random"] = Field(
         "heuristic", description="who plays a sampled deal to its end"
     )
-    exact: bool = Field(
-        True, description="whether Elfern's phase two comes from the endgame table"
-    )
+    exact: bool = Field(True, description="whether Elfern's phase two comes from the endgame table")
     inference: Literal["none", "bids", "plays"] = Field(
         "none",
         description="what weights the sampled deals: nothing, the others' bids and discards, or "
@@ -57,9 +55,7 @@ class Pimc(Agent):
         self._beliefs = make_beliefs(chosen.inference, chosen.pool, flags, chosen.noise)
         self._table = table_for(options) if chosen.exact else no_table()
 
-    def evaluate(
-        self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]
-    ) -> NDArray[np.float64]:
+    def evaluate(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Returns the mean game points of the player to move, float64[B, A]; -inf if illegal."""
         values = np.empty((len(views), self.options.num_actions), dtype=np.float64)
         evaluate_batch(
@@ -74,11 +70,10 @@ class Pimc(Agent):
         )
         return values
 
-    def act_batch(
-        self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
+    def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns the actions of the largest mean, int64[B]; of equals the lowest."""
-        return np.argmax(self.evaluate(views, seeds), axis=1).astype(np.int64)
+        best: NDArray[np.int64] = np.argmax(self.evaluate(views, seeds), axis=1).astype(np.int64)
+        return best
 
 
 AGENT = Pimc

@@ -59,6 +59,10 @@ KINDS: dict[str, Kind] = {
         "elfern_rl.experiment.tournament",
         "round robin of agents on duplicate deals, with intervals, a table and a heat map",
     ),
+    "gauntlet": Kind(
+        "elfern_rl.experiment.gauntlet",
+        "agents against fixed opponents: what ingredients are worth, strength by time a move",
+    ),
     "train": Kind(
         "elfern_rl.experiment.train",
         "self-play learning: checkpoints, metrics, progress against the heuristic",

@@ -73,6 +73,7 @@ __all__ = [
     "heuristic",
     "heuristic_choices",
     "in_auction",
+    "is_bid",
     "legal_mask",
     "num_features",
     "packed",
@@ -176,6 +177,12 @@ def in_auction(row: Row, rules: Rules) -> bool:
     present decision to the heuristic.
     """
     return rules[GAME] == HERZBLATT and herzblatt.in_auction(row)
+
+
+@leaf
+def is_bid(row: Row, rules: Rules) -> bool:
+    """Tells whether a bid is to be made."""
+    return rules[GAME] == HERZBLATT and herzblatt.is_bid(row)
 
 
 @leaf

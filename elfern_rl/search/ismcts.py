@@ -11,9 +11,13 @@ A tree that ends after a few actions postpones what is decided with the cards of
 by so much: with depth 1 this is perfect information Monte Carlo with a bandit, without a limit it
 is the whole search.
 
+Returns are compared in units of half the range that the player on move has met in this search: in a
+game in which one player can lose nine points and the others three, no fixed scale suits both.
+
 Bids and discards below the root are left to the roll-out's heuristic.  A tree that is shared by all
 sampled deals cannot bid: its nodes know the average hand only, and what it would try on the way to
-a good discard would weigh on every bid.
+a good discard would weigh on every bid.  A bid at the root is therefore tried as often as a pass,
+and the larger mean is taken: a bandit gives up a bid whose first deals are lost.
 
 Sources: Cowling, Powley, Whitehouse, "Information set Monte Carlo tree search", IEEE Transactions
 on Computational Intelligence and AI in Games 4(2), 2012 (SO-ISMCTS); for the bias, Chaslot et al.,
@@ -49,15 +53,13 @@ class Tree(NamedTuple):
     iterations: int
     """How many deals to sample."""
     exploration: float
-    """Factor of the exploration term, for returns scaled to [-1, 1]."""
+    """Factor of the exploration term, for returns in units of half their range."""
     depth: int
     """How many actions the tree reaches ahead."""
     bias: float
     """Weight of the priors; 0 asks nobody for any."""
     flags: int
     """The habits of the heuristic whose choices are the priors."""
-    scale: float
-    """What returns are multiplied by inside the search: 1 / the largest return."""
 
 
 @leaf
@@ -69,7 +71,11 @@ def _select(
     total: NDArray[np.float64],
     exploration: float,
 ) -> int:
-    """Returns the action of the largest upper confidence bound; all have a visited child."""
+    """Returns the action of the largest upper confidence bound; all have a visited child.
+
+    Args:
+        exploration: factor of the exploration term, in game points.
+    """
     best = lowest(mask)
     best_bound = -np.inf
     while mask:
@@ -80,6 +86,18 @@ def _select(
         bound = total[child] / n + exploration * math.sqrt(math.log(available[child]) / n)
         if bound > best_bound:
             best, best_bound = action, bound
+    return best
+
+
+@leaf
+def _rarest(mask: int, children: NDArray[np.int32], visits: NDArray[np.int32]) -> int:
+    """Returns the action that was visited least, the lowest of several."""
+    best = lowest(mask)
+    while mask:
+        action = lowest(mask)
+        mask &= mask - 1
+        if visits[children[action]] < visits[children[best]]:
+            best = action
     return best
 
 
@@ -98,6 +116,8 @@ def _select_biased(
     """Like :func:`_select`, with a bonus for good priors that fades as an action is visited.
 
     Args:
+        exploration: factor of the exploration term, in game points.
+        bias: weight of the priors, in game points.
         favoured: the heuristic's choices, which share a prior of 1.
         priors: float64[A], taken instead where there are any.
     """
@@ -144,7 +164,8 @@ def search(
         priors: float64[A], the priors of the actions at the root if there is a bias; float64[0]
             for those of the heuristic, as everywhere else.
         rng: uint64[1], advanced.
-        root_visits: int64[A], written: visits of each action; 0 for illegal ones.
+        root_visits: int64[A], written: visits of each action; 0 for illegal ones.  Of bids the
+            better one is given all.
         root_values: float64[A], written: mean game points of the searching player by action.
     """
     capacity = tree.iterations + 2
@@ -158,6 +179,10 @@ def search(
     row = np.empty(engine.ROW_WORDS, np.uint32)
     deck = np.empty(engine.DECK, np.uint8)
     points = np.zeros(engine.MAX_PLAYERS)
+    least = np.full(engine.MAX_PLAYERS, np.inf)
+    most = np.full(engine.MAX_PLAYERS, -np.inf)
+    unit = np.ones(engine.MAX_PLAYERS)  # half the range of what each player got so far
+    bidding = engine.is_bid(view, rules)
     none = np.empty(0, np.float64)
     pool = pool_for(beliefs)
     fill_pool(view, rules, beliefs, pool, rng)
@@ -187,6 +212,9 @@ def search(
                 children[node, action] = child
                 expanded[node] |= np.int64(1) << np.int64(action)
                 available[child] = 1
+            elif bidding and depth == 0:
+                action = _rarest(mask, children[node], visits)
+                child = children[node, action]
             elif tree.bias > 0.0:
                 action = _select_biased(
                     mask,
@@ -195,14 +223,19 @@ def search(
                     visits,
                     available,
                     total,
-                    tree.exploration,
-                    tree.bias,
+                    tree.exploration * unit[player],
+                    tree.bias * unit[player],
                     priors if node == 0 else none,
                 )
                 child = children[node, action]
             else:
                 action = _select(
-                    mask, children[node], visits, available, total, tree.exploration
+                    mask,
+                    children[node],
+                    visits,
+                    available,
+                    total,
+                    tree.exploration * unit[player],
                 )
                 child = children[node, action]
             node = child
@@ -220,14 +253,24 @@ def search(
             rollout(row, rules, deck, table, policy, rng, points)
         for i in range(depth):
             visits[path[i]] += 1
-            total[path[i]] += points[movers[i]] * tree.scale
+            total[path[i]] += points[movers[i]]
+        for p in range(rules[engine.PLAYERS]):
+            if points[p] < least[p] or points[p] > most[p]:
+                least[p] = min(least[p], points[p])
+                most[p] = max(most[p], points[p])
+                if most[p] > least[p]:
+                    unit[p] = 0.5 * (most[p] - least[p])
     root_visits[:] = 0
     root_values[:] = 0.0
     for action in range(root_visits.shape[0]):
         child = children[0, action]
         if child:
             root_visits[action] = visits[child]
-            root_values[action] = total[child] / visits[child] / tree.scale
+            root_values[action] = total[child] / visits[child]
+    if bidding:
+        best = np.argmax(np.where(root_visits > 0, root_values, -np.inf))
+        root_visits[:] = 0
+        root_visits[best] = tree.iterations
 
 
 @kernel

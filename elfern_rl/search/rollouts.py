@@ -29,7 +29,7 @@ class Rollout(NamedTuple):
 
 
 def make_rollout(name: str, flags: int) -> Rollout:
-    """Returns the roll-out policy ``heuristic`` or ``random``; ``flags``: the habits of the former."""
+    """Returns the policy ``heuristic``, with the habits ``flags``, or ``random``."""
     return Rollout(flags if name == "heuristic" else RANDOM)
 
 

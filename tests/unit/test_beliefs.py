@@ -115,12 +115,12 @@ def weights_of(pool: Pool) -> np.ndarray:
     return np.diff(pool.cumulative, prepend=0.0)
 
 
-SMALL = "elfern(hand_size=3,suits=2,ranks=AKQT7)"
+SMALL = "elfern(hand_size=2,suits=2,ranks=AKQT7)"
 CASES = [
-    (SMALL, 1, 3, "plays"),
+    (SMALL, 1, 2, "plays"),
     (SMALL, 2, 4, "plays"),
-    (SMALL, 4, 5, "plays"),
-    ("elfern(hand_size=3,suits=2,ranks=AKQT7,trump=true,must_head=true)", 3, 4, "plays"),
+    (SMALL, 3, 3, "plays"),
+    ("elfern(hand_size=2,suits=2,ranks=AKQT7,trump=true,must_head=true)", 3, 4, "plays"),
     ("herzblatt(players=2)", 3, 8, "bids"),
     ("herzblatt(players=2)", 3, 8, "plays"),
 ]

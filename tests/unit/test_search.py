@@ -11,6 +11,7 @@ import pytest
 from game_cases import after
 from scipy.stats import norm
 
+import elfern_rl
 from elfern_rl.errors import InvalidAgent
 from elfern_rl.games.spiel import CardState
 from elfern_rl.registry import make_agent
@@ -72,8 +73,26 @@ def test_ismcts_visits_legal_actions_only(game: str) -> None:
         legal = state.legal_actions()
         assert visits[i].sum() == (50 if len(legal) > 1 else 1)
         assert set(np.flatnonzero(visits[i])) <= set(legal)
-        assert np.abs(values[i]).max() <= state.options.max_utility
+        assert values[i].max() <= state.options.max_utility
+        assert values[i].min() >= state.options.min_utility
         assert np.allclose(policies[i], visits[i] / visits[i].sum())
+
+
+def test_a_bid_is_not_given_up_after_a_lost_deal() -> None:
+    """Soloists of five lose three points to each: whatever comes first, strong hands are played."""
+    deal = elfern_rl.parse_deal(
+        "deal/1 | herzblatt(players=5,rules=braun,all_pass=void)"
+        " | HA HT HK HQ CA SA | C7 C8 C9 S7 S8 D7 | CT CJ S9 D8 D9 DJ"
+        " | CQ CK SJ ST DQ H7 | SQ SK H8 H9 DK DT | HJ DA"
+    )
+    state = elfern_rl.state_from_deal(deal)
+    agent: Any = make_agent("ismcts:iterations=200", state.options)
+    views = np.repeat(views_of([state]), 40, axis=0)
+    visits, values = agent.search(views, np.arange(40, dtype=np.uint64))
+    assert (agent.act_batch(views, np.arange(40, dtype=np.uint64)) == 33).all()
+    assert (visits[:, 33] == 200).all()
+    # A hundred deals for each of the two, so that the means differ little from seed to seed.
+    assert values[:, 33].std() < 2 * state.options.max_utility / 100**0.5
 
 
 def value_of_random_play(state: pyspiel.State, player: int) -> float:
@@ -81,8 +100,9 @@ def value_of_random_play(state: pyspiel.State, player: int) -> float:
     if state.is_terminal():
         return float(state.returns()[player])
     if state.is_chance_node():
-        return sum(p * value_of_random_play(state.child(a), player)
-                   for a, p in state.chance_outcomes())
+        return sum(
+            p * value_of_random_play(state.child(a), player) for a, p in state.chance_outcomes()
+        )
     actions = state.legal_actions()
     return sum(value_of_random_play(state.child(a), player) for a in actions) / len(actions)
 

@@ -1,4 +1,4 @@
-"""The two cards that a soloist laid away unseen, drawn anew from a model of his choice; compiled."""
+"""The two cards that a soloist laid away unseen, drawn anew from a model; compiled."""
 
 from __future__ import annotations
 

@@ -125,6 +125,12 @@ def in_auction(row: Row) -> bool:
 
 
 @leaf
+def is_bid(row: Row) -> bool:
+    """Tells whether a player is asked whether he plays."""
+    return get(row, STAGE) == BID
+
+
+@leaf
 def lays_away(row: Row) -> bool:
     """Tells whether a card is to be laid away."""
     return get(row, STAGE) == DISCARD
