@@ -42,7 +42,7 @@ class AgentConfig(StrictModel):
         return data
 
     @model_serializer
-    def _as_written(self) -> str | dict[str, str]:
+    def _as_written(self) -> str | dict[str, Any]:
         return self.spec if self.name == self.spec else {"spec": self.spec, "name": self.name}
 
 

@@ -50,10 +50,10 @@ class Challenger(AgentConfig):
     )
 
     @model_serializer
-    def _as_written(self) -> str | dict[str, str | int]:
+    def _as_written(self) -> str | dict[str, Any]:
         if self.name == self.spec and self.pairs is None:
             return self.spec
-        written: dict[str, str | int] = {"spec": self.spec, "name": self.name}
+        written: dict[str, Any] = {"spec": self.spec, "name": self.name}
         return written if self.pairs is None else {**written, "pairs": self.pairs}
 
 
@@ -375,7 +375,8 @@ def _errors(scores: list[Score]) -> NDArray[np.float64]:
         )
         for score in scores
     ]
-    return np.maximum(np.array(ends).T, 0.0)
+    reach: NDArray[np.float64] = np.maximum(np.array(ends).T, 0.0)
+    return reach
 
 
 def _figure(panels: int, height: float) -> tuple[Any, list[Any]]:

@@ -59,10 +59,6 @@ KINDS: dict[str, Kind] = {
         "elfern_rl.experiment.tournament",
         "round robin of agents on duplicate deals, with intervals, a table and a heat map",
     ),
-    "gauntlet": Kind(
-        "elfern_rl.experiment.gauntlet",
-        "agents against fixed opponents: what ingredients are worth, strength by time a move",
-    ),
     "train": Kind(
         "elfern_rl.experiment.train",
         "self-play learning: checkpoints, metrics, progress against the heuristic",
@@ -74,5 +70,9 @@ KINDS: dict[str, Kind] = {
     "throughput": Kind(
         "elfern_rl.experiment.throughput",
         "moves per second of the rules kernel, the environments and OpenSpiel's own games",
+    ),
+    "gauntlet": Kind(
+        "elfern_rl.experiment.gauntlet",
+        "agents against fixed opponents: what ingredients are worth, strength by time a move",
     ),
 }

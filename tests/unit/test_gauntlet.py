@@ -59,10 +59,12 @@ def test_a_killed_run_ends_with_the_same_results(tmp_path: Path) -> None:
     out = tmp_path / "out"
     whole = (out / "results.json").read_bytes()
     chunks = (out / "chunks.jsonl").read_bytes()
+    marker = json.loads((out / "run.json").read_text())
+    (out / "run.json").write_text(json.dumps(marker | {"status": "interrupted"}))
     (out / "results.json").unlink()
     (out / "chunks.jsonl").write_bytes(chunks[: len(chunks) // 2])
     assert run(tmp_path, "plot=effects") == 2  # another configuration is not mixed in
-    assert run(tmp_path) == 0
+    assert run(tmp_path, "workers=2") == 0
     assert (out / "results.json").read_bytes() == whole
 
 
