@@ -90,7 +90,7 @@ def refusal(tmp_path, monkeypatch, text, *overrides):
         (b"kind: \xff\xfe\n", "x.yaml: not a text file (UTF-8): invalid start byte"),
         (
             "agents: [random, heuristic]\n",
-            "x.yaml: key 'kind' is missing; allowed: tournament, train, throughput",
+            "x.yaml: key 'kind' is missing; allowed: tournament, train, best_response",
         ),
         (
             "kind: tournamnet\n",
