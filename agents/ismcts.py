@@ -11,9 +11,12 @@ from pydantic import Field
 from elfern_rl.agent import Agent, AgentOptions
 from elfern_rl.games.habits import habit_flags
 from elfern_rl.games.options import GameOptions
-from elfern_rl.search.ismcts import search_batch
-from elfern_rl.search.rollouts import RANDOM
+from elfern_rl.search.beliefs import make_beliefs
+from elfern_rl.search.ismcts import Tree, search_batch
+from elfern_rl.search.rollouts import make_rollout
 from elfern_rl.solver.exact import no_table, table_for
+
+_NO_LIMIT = 1_000_000
 
 
 class IsmctsOptions(AgentOptions):
@@ -24,8 +27,23 @@ class IsmctsOptions(AgentOptions):
     rollout: Literal["heuristic", "random"] = Field(
         "heuristic", description="who plays a sampled deal to its end"
     )
-    exact: bool = Field(
-        True, description="whether Elfern's phase two comes from the endgame table"
+    exact: bool = Field(True, description="whether Elfern's phase two comes from the endgame table")
+    depth: int = Field(
+        0, ge=0, le=1000, description="how many actions ahead the tree reaches; 0: no limit"
+    )
+    bias: float = Field(
+        0.0, ge=0, le=1000, description="weight of the heuristic's choice until actions are visited"
+    )
+    inference: Literal["none", "bids", "plays"] = Field(
+        "none",
+        description="what weights the sampled deals: nothing, the others' bids and discards, or "
+        "these and the cards they played",
+    )
+    pool: int = Field(
+        500, ge=1, le=1_000_000, description="deals that are weighted for each move, to draw from"
+    )
+    noise: float = Field(
+        0.2, gt=0, le=1, description="how often the model of the others, the heuristic, errs"
     )
 
 
@@ -40,9 +58,18 @@ class Ismcts(Agent):
     ) -> None:
         """See :class:`elfern_rl.agent.Agent`."""
         super().__init__(options, agent_options, seed)
-        heuristic = self.agent_options.rollout == "heuristic"
-        self._flags = habit_flags(options.short_name) if heuristic else RANDOM
-        self._table = table_for(options) if self.agent_options.exact else no_table()
+        chosen = self.agent_options
+        flags = habit_flags(options.short_name)
+        self._rollout = make_rollout(chosen.rollout, flags)
+        self._beliefs = make_beliefs(chosen.inference, chosen.pool, flags, chosen.noise)
+        self._table = table_for(options) if chosen.exact else no_table()
+        self._tree = Tree(
+            iterations=chosen.iterations,
+            exploration=float(chosen.exploration),
+            depth=chosen.depth or _NO_LIMIT,
+            bias=float(chosen.bias),
+            flags=flags,
+        )
 
     def search(
         self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]
@@ -59,10 +86,10 @@ class Ismcts(Agent):
             np.ascontiguousarray(views),
             self.options.rules,
             self._table,
-            self.agent_options.iterations,
-            self.agent_options.exploration,
-            self._flags,
-            1.0 / self.options.max_utility,
+            self._beliefs,
+            self._rollout,
+            self._tree,
+            np.empty((len(views), 0)),
             seeds,
             visits,
             values,
@@ -77,9 +104,7 @@ class Ismcts(Agent):
         shares: NDArray[np.float64] = visits / visits.sum(axis=1, keepdims=True)
         return shares
 
-    def act_batch(
-        self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
+    def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns the most visited actions, int64[B]; of equals the one of the larger value."""
         visits, values = self.search(views, seeds)
         return np.lexsort((values, visits), axis=1)[:, -1].astype(np.int64)

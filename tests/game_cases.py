@@ -9,9 +9,11 @@ import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyspiel
 
-import elfern_rl  # noqa: F401 - registers the games with OpenSpiel
+import elfern_rl
+from elfern_rl.games.spiel import CardState
 
 
 class Tree(NamedTuple):
@@ -134,6 +136,20 @@ def dealt(game: pyspiel.Game, rng: random.Random) -> pyspiel.State:
     state = game.new_initial_state()
     while state.is_chance_node():
         step(state, rng)
+    return state
+
+
+def after(game: str, seed: int, moves: int) -> CardState:
+    """The state after so many decisions of the heuristic on a random deal, or at its end."""
+    deal = elfern_rl.random_deal(elfern_rl.load_game(game), seed=seed)
+    state = elfern_rl.state_from_deal(deal)
+    player = elfern_rl.make_agent("heuristic", game)
+    rng = np.random.default_rng(seed)
+    for _ in range(moves):
+        if state.is_terminal():
+            break
+        state.apply_action(player.act(state.view(state.current_player()), rng))
+        elfern_rl.advance(state, deal)
     return state
 
 

@@ -71,4 +71,8 @@ KINDS: dict[str, Kind] = {
         "elfern_rl.experiment.throughput",
         "moves per second of the rules kernel, the environments and OpenSpiel's own games",
     ),
+    "gauntlet": Kind(
+        "elfern_rl.experiment.gauntlet",
+        "agents against fixed opponents: what ingredients are worth, strength by time a move",
+    ),
 }

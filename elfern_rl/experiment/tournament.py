@@ -7,7 +7,6 @@ the configuration alone, so it may be played by any worker at any time; finished
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,18 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-from pydantic import Field, model_serializer, model_validator
+from pydantic import Field, model_validator
 
-from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
+from elfern_rl.errors import RunFolderError
 from elfern_rl.experiment.chunks import ChunkStore
-from elfern_rl.experiment.config import CommonConfig, GameConfig, Source, StrictModel
+from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
+from elfern_rl.experiment.contestants import (
+    AgentConfig,
+    check_agents,
+    forget_agents,
+    identify,
+    load_agent,
+)
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.pool import run_units
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.options import parse_game
 
 if TYPE_CHECKING:
-    from elfern_rl.agent import Agent
     from elfern_rl.arena.results import AgentEntry
 
 __all__ = ["AgentConfig", "Config", "check", "run", "summary"]
@@ -34,26 +39,6 @@ __all__ = ["AgentConfig", "Config", "check", "run", "summary"]
 Pair = tuple[int, int]
 
 _logger = logging.getLogger(__name__)
-
-
-class AgentConfig(StrictModel):
-    """One agent: its spec, or ``{spec: ..., name: ...}`` to call it otherwise in tables."""
-
-    spec: str = Field(min_length=1, description="such as ismcts:iterations=2000")
-    name: str = Field(min_length=1, description="what tables call it; default: the spec")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_spec(cls, data: Any) -> Any:
-        if isinstance(data, str):
-            return {"spec": data, "name": data}
-        if isinstance(data, dict) and data.get("name") is None and "spec" in data:
-            return {**data, "name": data["spec"]}
-        return data
-
-    @model_serializer
-    def _as_written(self) -> str | dict[str, str]:
-        return self.spec if self.name == self.spec else {"spec": self.spec, "name": self.name}
 
 
 class Config(GameConfig):
@@ -92,18 +77,8 @@ def check(config: CommonConfig, source: Source) -> None:
         InvalidConfig: no such agent, or an option that it does not have.
         InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
     """
-    from elfern_rl.registry import make_agent
-
     config = cast(Config, config)
-    for number, agent in enumerate(config.agents):
-        try:
-            make_agent(agent.spec, config.game, seed=config.seed)
-        except InvalidAgent as error:
-            is_piece = "=" in agent.spec and ":" not in agent.spec
-            hint = " (in a list in brackets, a spec with commas needs quotes)" if is_piece else ""
-            raise source.error(("agents", number), str(error) + hint) from None
-        except InvalidCheckpoint as error:
-            raise source.error(("agents", number), str(error), InvalidCheckpoint) from None
+    check_agents(config.agents, "agents", config, source)
 
 
 @dataclass(frozen=True)
@@ -125,7 +100,7 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     from tqdm import tqdm
 
     config = cast(Config, config)
-    entries = _identify(config, folder)
+    entries = identify(config.agents, config, folder)
     chunks = list(_chunks(config, entries))
     store = ChunkStore(folder.path / "chunks.jsonl")
     # Chunks of an earlier version say nothing of roles; they are played again.
@@ -139,7 +114,7 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         len(chunks) - len(missing),
         len(chunks),
     )
-    _AGENTS.clear()
+    forget_agents()
     units = run_units(_play, missing, config.workers)
     try:
         with tqdm(
@@ -153,56 +128,8 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
                     _logger.info("%d of %d chunks", len(done), len(chunks))
     finally:
         units.close()
-        _AGENTS.clear()
+        forget_agents()
     _report(config, folder, entries, chunks, done)
-
-
-def _identify(config: Config, folder: RunFolder) -> list[AgentEntry]:
-    """Returns the field with checksums; refuses to mix the deals of two versions of an agent.
-
-    Raises:
-        RunFolderError: a checkpoint or an agent's file is not the one with which the run began.
-    """
-    from elfern_rl.registry import make_agent
-
-    entries: list[AgentEntry] = []
-    for chosen in config.agents:
-        agent = make_agent(chosen.spec, config.game, seed=config.seed)
-        if agent.about:
-            _logger.info("%s: %s", chosen.name, agent.about)
-        checksum = _checksum(chosen.spec, agent)
-        entries.append({"name": chosen.name, "spec": chosen.spec, "sha256": checksum})
-    file = folder.path / "agents.json"
-    if file.exists():
-        for before, now in zip(read_json(file), entries, strict=True):
-            if before["sha256"] != now["sha256"]:
-                raise RunFolderError(f"{folder.path}: agent '{now['name']}' {_CHANGED}")
-    else:
-        folder.write_json("agents.json", entries)
-    return entries
-
-
-_CHANGED = (
-    "has changed since the run began (its checkpoint or its file is another one); "
-    "use --fresh to start again, or another out="
-)
-
-
-def _checksum(spec: str, agent: Agent) -> str | None:
-    """Returns the SHA-256 of an agent's weights and of its file, if that is not the package's."""
-    from elfern_rl.registry import parse_spec
-
-    parsed = parse_spec(spec)
-    files = [] if parsed.cls is None else [Path(parsed.name).expanduser()]
-    checkpoint = getattr(agent, "checkpoint", None)
-    if checkpoint is not None:
-        files.append(checkpoint.path)
-    if not files:
-        return None
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def _chunks(config: Config, entries: list[AgentEntry]) -> Iterator[_Chunk]:
@@ -223,10 +150,6 @@ def _chunks(config: Config, entries: list[AgentEntry]) -> Iterator[_Chunk]:
             )
 
 
-_AGENTS: dict[str, Any] = {}
-"""This process's agents by spec, for the chunks of one run."""
-
-
 def _play(chunk: _Chunk) -> tuple[str, dict[str, Any]]:
     """Plays a chunk, in whatever process; returns its key and its record for ``chunks.jsonl``."""
     from elfern_rl.arena.duplicate import pair_seatings, play_deals
@@ -234,7 +157,7 @@ def _play(chunk: _Chunk) -> tuple[str, dict[str, Any]]:
     game = parse_game(chunk.game)
     deals = range(chunk.first, chunk.first + chunk.count)
     # Within a chunk the agents are numbered 0 and 1.
-    agents = [_agent(entry, chunk) for entry in chunk.agents]
+    agents = [load_agent(entry, chunk.game, chunk.seed) for entry in chunk.agents]
     played = play_deals(agents, game, pair_seatings(0, 1, game.num_players), deals, chunk.seed)
     return chunk.key, {
         "points": played.points.tolist(),
@@ -243,25 +166,6 @@ def _play(chunk: _Chunk) -> tuple[str, dict[str, Any]]:
         "seconds": played.seconds.tolist(),
         "moves": played.moves.tolist(),
     }
-
-
-def _agent(entry: AgentEntry, chunk: _Chunk) -> Any:
-    """Returns an agent that has compiled and loaded what it needs, so that its times are true.
-
-    Raises:
-        RunFolderError: the agent is not the same as in the other processes.
-    """
-    spec = entry["spec"]
-    if spec not in _AGENTS:
-        from elfern_rl.arena.duplicate import opening_views
-        from elfern_rl.registry import make_agent
-
-        agent = make_agent(spec, chunk.game, seed=chunk.seed)
-        if _checksum(spec, agent) != entry["sha256"]:
-            raise RunFolderError(f"agent '{entry['name']}' {_CHANGED}")
-        agent.act_batch(opening_views(parse_game(chunk.game), chunk.seed), np.zeros(1, np.uint64))
-        _AGENTS[spec] = agent
-    return _AGENTS[spec]
 
 
 def _report(

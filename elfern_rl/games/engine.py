@@ -20,6 +20,7 @@ from elfern_rl.games.elfern import features as elfern_features
 from elfern_rl.games.elfern import heuristic as elfern_heuristic
 from elfern_rl.games.elfern import kernel as elfern
 from elfern_rl.games.elfern import symmetry as elfern_symmetry
+from elfern_rl.games.herzblatt import discards
 from elfern_rl.games.herzblatt import features as herzblatt_features
 from elfern_rl.games.herzblatt import heuristic as herzblatt_heuristic
 from elfern_rl.games.herzblatt import kernel as herzblatt
@@ -62,6 +63,7 @@ __all__ = [
     "chance_from_deck",
     "chance_mask",
     "chance_outcomes",
+    "chooses_unseen",
     "current_player",
     "deal_and_start",
     "determinise",
@@ -69,17 +71,21 @@ __all__ = [
     "features_version",
     "get",
     "heuristic",
+    "heuristic_choices",
     "in_auction",
+    "is_bid",
     "legal_mask",
     "num_features",
     "packed",
     "permute_suits",
     "play",
     "player_view",
+    "redraw_unseen",
     "resample_history",
     "returns",
     "root",
     "shuffle",
+    "shuffle_rest",
     "start",
     "stats",
     "suit_order",
@@ -174,6 +180,12 @@ def in_auction(row: Row, rules: Rules) -> bool:
 
 
 @leaf
+def is_bid(row: Row, rules: Rules) -> bool:
+    """Tells whether a bid is to be made."""
+    return rules[GAME] == HERZBLATT and herzblatt.is_bid(row)
+
+
+@leaf
 def play(row: Row, rules: Rules, deck: Deck, action: int) -> None:
     """A player's action, then the chance events from ``deck`` up to the next decision or end."""
     if rules[GAME] == HERZBLATT:
@@ -234,6 +246,13 @@ def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row, deck: Deck) -> 
         herzblatt.determinise(view_row, rules, rng, row)
     else:
         elfern.determinise(view_row, rules, rng, row, deck)
+
+
+@leaf
+def shuffle_rest(row: Row, rules: Rules, rng: Rng, deck: Deck) -> None:
+    """Writes the cards that a full row has still to be drawn into ``deck``, in random order."""
+    if rules[GAME] != HERZBLATT:
+        elfern.shuffle_talon(row, rules, rng, deck)
 
 
 @kernel
@@ -297,3 +316,41 @@ def heuristic(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
     if rules[GAME] == HERZBLATT:
         return herzblatt_heuristic.choose(row, rules, player, flags, rng)
     return elfern_heuristic.choose(row, rules, player, flags, rng)
+
+
+@leaf(forceinline=False)
+def heuristic_choices(row: Row, rules: Rules, player: int, flags: int) -> int:
+    """Returns the mask of the actions between which :func:`heuristic` draws lots."""
+    if rules[GAME] == HERZBLATT:
+        return herzblatt_heuristic.choices(row, rules, player, flags)
+    return elfern_heuristic.choices(row, rules, player, flags)
+
+
+@leaf
+def chooses_unseen(row: Row, rules: Rules, viewer: int) -> bool:
+    """Tells whether the player to move makes a choice of which others see nothing but that it came.
+
+    Herzblatt's discards.  Always false for the viewer's own choices.
+    """
+    return rules[GAME] == HERZBLATT and herzblatt.lays_away(row) and current_player(row) != viewer
+
+
+@leaf(forceinline=False)
+def redraw_unseen(
+    view_row: Row, row: Row, rules: Rules, flags: int, noise: float, rng: Rng
+) -> tuple[int, float]:
+    """Draws an unseen choice anew from a model of who made it, given what a view shows since.
+
+    Args:
+        view_row: uint32[ROW_WORDS], the view.
+        row: uint32[ROW_WORDS], a full row where :func:`chooses_unseen`; left as it is.
+        rules: int64[RULES_WORDS].
+        flags: the habits of the heuristic that is the model.
+        noise: the probability with which the model chooses anything.
+        rng: uint64[1], advanced.
+
+    Returns:
+        The actions chosen, to be made in ascending order, as a mask; and the weight of the draw
+        against one with equal odds for all choices that the view allows.
+    """
+    return discards.redraw(view_row, row, rules, current_player(row), flags, noise, rng)

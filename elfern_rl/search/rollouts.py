@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,10 +15,22 @@ from elfern_rl.rng import Rng
 from elfern_rl.solver.endgame import EndgameTable
 from elfern_rl.solver.exact import exact_returns, is_exact
 
-__all__ = ["RANDOM", "rollout"]
+__all__ = ["RANDOM", "Rollout", "make_rollout", "rollout"]
 
 RANDOM = -1
 """Value of ``flags`` for uniformly random play."""
+
+
+class Rollout(NamedTuple):
+    """Who plays a sampled deal to its end, for everybody."""
+
+    flags: int
+    """The habits of the heuristic, or ``RANDOM``."""
+
+
+def make_rollout(name: str, flags: int) -> Rollout:
+    """Returns the policy ``heuristic``, with the habits ``flags``, or ``random``."""
+    return Rollout(flags if name == "heuristic" else RANDOM)
 
 
 @leaf(forceinline=False)
@@ -25,7 +39,7 @@ def rollout(
     rules: Rules,
     deck: Deck,
     table: EndgameTable,
-    flags: int,
+    policy: Rollout,
     rng: Rng,
     points: NDArray[np.float64],
 ) -> None:
@@ -36,7 +50,7 @@ def rollout(
         rules: int64[RULES_WORDS].
         deck: uint8[DECK], the cards still to be drawn at their places.
         table: positions whose value is known.
-        flags: the habits of the heuristic that plays for everybody, or ``RANDOM``.
+        policy: who plays.
         rng: uint64[1], advanced.
         points: float64[MAX_PLAYERS], written: game points of each player.
     """
@@ -45,10 +59,10 @@ def rollout(
         if is_exact(table, row, rules):
             exact_returns(table, row, rules, points)
             return
-        if flags == RANDOM:
+        if policy.flags == RANDOM:
             action = random_bit(engine.legal_mask(row), rng)
         else:
-            action = engine.heuristic(row, rules, player, flags, rng)
+            action = engine.heuristic(row, rules, player, policy.flags, rng)
         engine.play(row, rules, deck, action)
         player = engine.current_player(row)
     engine.returns(row, rules, points)

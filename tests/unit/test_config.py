@@ -20,6 +20,7 @@ from elfern_rl.experiment.config import (
     read_yaml,
     validate,
 )
+from elfern_rl.experiment.kinds import KINDS
 from elfern_rl.experiment.runner import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +91,7 @@ def refusal(tmp_path, monkeypatch, text, *overrides):
         (b"kind: \xff\xfe\n", "x.yaml: not a text file (UTF-8): invalid start byte"),
         (
             "agents: [random, heuristic]\n",
-            "x.yaml: key 'kind' is missing; allowed: tournament, train, throughput",
+            f"x.yaml: key 'kind' is missing; allowed: {', '.join(KINDS)}",
         ),
         (
             "kind: tournamnet\n",

@@ -8,7 +8,7 @@ habit relative to the others (``_W_...``) is our reading where the sources only 
 
 from __future__ import annotations
 
-from elfern_rl.bits import lowest, popcount
+from elfern_rl.bits import lowest, popcount, random_bit
 from elfern_rl.games.elfern.kernel import (
     HONOURS,
     LED,
@@ -19,10 +19,10 @@ from elfern_rl.games.elfern.kernel import (
 )
 from elfern_rl.games.row import HAND, PACK, PLAYED, PLAYS, WON, Row, Rules, bit, get, log_get
 from elfern_rl.games.tricks import beats, higher_in_suit, suit_mask
-from elfern_rl.jit import leaf
-from elfern_rl.rng import Rng, below
+from elfern_rl.jit import int64, leaf
+from elfern_rl.rng import Rng
 
-__all__ = ["choose"]
+__all__ = ["choices", "choose"]
 
 # Bits of ``flags``, in the order of ``habits.HABITS``.
 _GUARD_HONOURS, _SHED_BLANKS, _KEEP_MASTERS, _CASH_LATE = 1, 2, 4, 8
@@ -148,29 +148,27 @@ def _follow(
 
 
 @leaf(forceinline=False)
-def choose(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
-    """Returns the card that ``player``, on move, plays.
+def choices(row: Row, rules: Rules, player: int, flags: int) -> int:
+    """Returns the mask of the cards between which ``player``, on move, draws lots.
 
     Reads the row's public words and ``player``'s own hand only, so that a full row and the player's
-    view of it give the same card.
+    view of it give the same cards.
 
     Args:
         row: uint32[ROW_WORDS], full or ``player``'s view.
         rules: int64[RULES_WORDS].
         player: who is on move.
         flags: the habits that are switched on, bit i for ``habits.HABITS[i]``.
-        rng: uint64[1], advanced; breaks ties.
     """
     hand = get(row, HAND + player)
     unseen = rules[PACK] & ~(hand | get(row, PLAYED) | get(row, PLAYED + 1))
     cards = legal(row, rules, player)
     if cards & (cards - 1) == 0:
-        return lowest(cards)
+        return cards
     leads = get(row, LED) == 0
     trump = trump_suit(row)
-    best = lowest(cards)
+    best = int64(0)
     best_score = -1.0e9
-    ties = 0
     while cards:
         card = lowest(cards)
         cards &= cards - 1
@@ -181,9 +179,22 @@ def choose(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
         if flags & _THRIFT:
             score -= _W_THRIFT * ((card & 7) + (8 if card >> 3 == trump else 0))
         if score > best_score + 1e-9:
-            best, best_score, ties = card, score, 1
+            best, best_score = bit(card), score
         elif score > best_score - 1e-9:
-            ties += 1
-            if below(rng, ties) == 0:
-                best = card
+            best |= bit(card)
     return best
+
+
+@leaf(forceinline=False)
+def choose(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
+    """Returns the card that ``player``, on move, plays: one of :func:`choices`, drawn by lot.
+
+    Args:
+        row: see :func:`choices`.
+        rules: see :func:`choices`.
+        player: see :func:`choices`.
+        flags: see :func:`choices`.
+        rng: uint64[1], advanced if there is a lot to draw.
+    """
+    best = choices(row, rules, player, flags)
+    return lowest(best) if best & (best - 1) == 0 else random_bit(best, rng)

@@ -404,6 +404,20 @@ def held(row: Row, rules: Rules, player: int) -> int:
     return int64(rules[HAND_SIZE] + drawn - popcount(get(row, PLAYED + player)))
 
 
+@leaf
+def shuffle_talon(row: Row, rules: Rules, rng: Rng, deck: Deck) -> None:
+    """Writes the talon of a full row into ``deck`` in random order, the turned-up card last."""
+    talon = get(row, TALON)
+    position = 2 * rules[HAND_SIZE] + num_draws(row)
+    while talon:
+        card = random_bit(talon, rng)
+        talon &= ~bit(card)
+        deck[position] = card
+        position += 1
+    if rules[TRUMP] and position < rules[PACK_SIZE]:
+        deck[position] = get(row, TURNED) - 1
+
+
 @leaf(forceinline=False)
 def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row, deck: Deck) -> None:
     """Writes a full row that is consistent with a view, and the talon's order.
@@ -432,14 +446,7 @@ def determinise(view_row: Row, rules: Rules, rng: Rng, row: Row, deck: Deck) -> 
         hand |= bit(card)
     row[HAND + other] = hand
     row[TALON] = unseen
-    position = 2 * rules[HAND_SIZE] + num_draws(view_row)
-    while unseen:
-        card = random_bit(unseen, rng)
-        unseen &= ~bit(card)
-        deck[position] = card
-        position += 1
-    if rules[TRUMP] and position < rules[PACK_SIZE]:
-        deck[position] = get(view_row, TURNED) - 1
+    shuffle_talon(row, rules, rng, deck)
     if current_player(view_row) == other:
         row[LEGAL] = legal(row, rules, other)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from elfern_rl.bits import lowest, popcount
+from elfern_rl.bits import lowest, popcount, random_bit
 from elfern_rl.games.herzblatt.bidding import expected_stakes, worth_of_passing
 from elfern_rl.games.herzblatt.kernel import (
     BARRED,
@@ -35,9 +35,9 @@ from elfern_rl.games.herzblatt.kernel import (
 from elfern_rl.games.row import HAND, PLAYERS, Row, Rules, bit, get, legal_mask
 from elfern_rl.games.tricks import ACE_TEN, beats, higher_in_suit, suit_mask
 from elfern_rl.jit import int64, leaf
-from elfern_rl.rng import Rng, below
+from elfern_rl.rng import Rng
 
-__all__ = ["WEIGHTS", "choose", "choose_weighted"]
+__all__ = ["WEIGHTS", "choices", "choices_weighted", "choose"]
 
 # Bits of ``flags``, in the order of ``habits.HABITS``.
 _COUNT_HAND, _KEEP_STRONG, _BURY_TENS, _SHORT_SUITS = 1, 2, 4, 8
@@ -243,22 +243,21 @@ def _lay_score(row: Row, player: int, card: int, flags: int, w: NDArray[np.float
 
 
 @leaf(forceinline=False)
-def choose_weighted(
-    row: Row, rules: Rules, player: int, flags: int, rng: Rng, w: NDArray[np.float64]
+def choices_weighted(
+    row: Row, rules: Rules, player: int, flags: int, w: NDArray[np.float64]
 ) -> int:
-    """Returns the action that ``player``, on move, takes by the weights ``w`` (float64[12]).
+    """Returns the mask of the actions that are best by the weights ``w`` (float64[12]).
 
-    See :func:`choose` for the other arguments.
+    See :func:`choices` for the other arguments.
     """
     actions = legal_mask(row)
     if actions & (actions - 1) == 0:
-        return lowest(actions)
+        return actions
     stage = get(row, STAGE)
     hand = get(row, HAND + player)
     hidden = unseen(row, rules, player)
-    best = lowest(actions)
+    best = int64(0)
     best_score = -1.0e9
-    ties = 0
     while actions:
         action = lowest(actions)
         actions &= actions - 1
@@ -273,26 +272,38 @@ def choose_weighted(
             else:
                 score = worth_of_passing(rules, player)
         if score > best_score + 1e-9:
-            best, best_score, ties = action, score, 1
+            best, best_score = bit(action), score
         elif score > best_score - 1e-9:
-            ties += 1
-            if below(rng, ties) == 0:
-                best = action
+            best |= bit(action)
     return best
 
 
 @leaf(forceinline=False)
-def choose(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
-    """Returns the action that ``player``, on move, takes.
+def choices(row: Row, rules: Rules, player: int, flags: int) -> int:
+    """Returns the mask of the actions between which ``player``, on move, draws lots.
 
     Reads the row's public words, ``player``'s own hand and what he laid away as the soloist only,
-    so that a full row and the player's view of it give the same action.
+    so that a full row and the player's view of it give the same actions.
 
     Args:
         row: uint32[ROW_WORDS], full or ``player``'s view.
         rules: int64[RULES_WORDS].
         player: who is on move.
         flags: the habits that are switched on, bit i for ``habits.HABITS[i]``.
-        rng: uint64[1], advanced; breaks ties.
     """
-    return choose_weighted(row, rules, player, flags, rng, WEIGHTS)
+    return choices_weighted(row, rules, player, flags, WEIGHTS)
+
+
+@leaf(forceinline=False)
+def choose(row: Row, rules: Rules, player: int, flags: int, rng: Rng) -> int:
+    """Returns the action that ``player``, on move, takes: one of :func:`choices`, drawn by lot.
+
+    Args:
+        row: see :func:`choices`.
+        rules: see :func:`choices`.
+        player: see :func:`choices`.
+        flags: see :func:`choices`.
+        rng: uint64[1], advanced if there is a lot to draw.
+    """
+    best = choices(row, rules, player, flags)
+    return lowest(best) if best & (best - 1) == 0 else random_bit(best, rng)

@@ -125,6 +125,18 @@ def in_auction(row: Row) -> bool:
 
 
 @leaf
+def is_bid(row: Row) -> bool:
+    """Tells whether a player is asked whether he plays."""
+    return get(row, STAGE) == BID
+
+
+@leaf
+def lays_away(row: Row) -> bool:
+    """Tells whether a card is to be laid away."""
+    return get(row, STAGE) == DISCARD
+
+
+@leaf
 def held(row: Row, rules: Rules, player: int) -> int:
     """Returns how many cards ``player`` holds, after the deal from public counts alone."""
     if get(row, STAGE) == DEAL:

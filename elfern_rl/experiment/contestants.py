@@ -1,0 +1,152 @@
+"""The agents of a run: named in its config, checked before it begins, the same to its end."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field, model_serializer, model_validator
+
+from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
+from elfern_rl.experiment.config import GameConfig, Source, StrictModel
+from elfern_rl.experiment.files import read_json
+from elfern_rl.experiment.runfolder import RunFolder
+from elfern_rl.games.options import parse_game
+
+if TYPE_CHECKING:
+    from elfern_rl.agent import Agent
+    from elfern_rl.arena.results import AgentEntry
+
+_logger = logging.getLogger(__name__)
+
+__all__ = ["AgentConfig", "check_agents", "forget_agents", "identify", "load_agent"]
+
+
+class AgentConfig(StrictModel):
+    """One agent: its spec, or ``{spec: ..., name: ...}`` to call it otherwise in tables."""
+
+    spec: str = Field(min_length=1, description="such as ismcts:iterations=2000")
+    name: str = Field(min_length=1, description="what tables call it; default: the spec")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_spec(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            return {"spec": data, "name": data}
+        if isinstance(data, dict) and data.get("name") is None and "spec" in data:
+            return {**data, "name": data["spec"]}
+        return data
+
+    @model_serializer
+    def _as_written(self) -> str | dict[str, Any]:
+        return self.spec if self.name == self.spec else {"spec": self.spec, "name": self.name}
+
+
+def check_agents(
+    agents: Sequence[AgentConfig], key: str, config: GameConfig, source: Source
+) -> None:
+    """Makes every agent once, so that a bad one is refused before anything is written.
+
+    Args:
+        agents: the agents.
+        key: where the config has them.
+        config: the config.
+        source: where it comes from.
+
+    Raises:
+        InvalidConfig: no such agent, or an option that it does not have.
+        InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
+    """
+    from elfern_rl.registry import make_agent
+
+    for number, agent in enumerate(agents):
+        try:
+            make_agent(agent.spec, config.game, seed=config.seed)
+        except InvalidAgent as error:
+            is_piece = "=" in agent.spec and ":" not in agent.spec
+            hint = " (in a list in brackets, a spec with commas needs quotes)" if is_piece else ""
+            raise source.error((key, number), str(error) + hint) from None
+        except InvalidCheckpoint as error:
+            raise source.error((key, number), str(error), InvalidCheckpoint) from None
+
+
+def identify(
+    agents: Sequence[AgentConfig], config: GameConfig, folder: RunFolder
+) -> list[AgentEntry]:
+    """Returns the agents with checksums; refuses to mix the deals of two versions of one.
+
+    Raises:
+        RunFolderError: a checkpoint or an agent's file is not the one with which the run began.
+    """
+    from elfern_rl.registry import make_agent
+
+    entries: list[AgentEntry] = []
+    for chosen in agents:
+        agent = make_agent(chosen.spec, config.game, seed=config.seed)
+        if agent.about:
+            _logger.info("%s: %s", chosen.name, agent.about)
+        checksum = _checksum(chosen.spec, agent)
+        entries.append({"name": chosen.name, "spec": chosen.spec, "sha256": checksum})
+    file = folder.path / "agents.json"
+    if file.exists():
+        for before, now in zip(read_json(file), entries, strict=True):
+            if before["sha256"] != now["sha256"]:
+                raise RunFolderError(f"{folder.path}: agent '{now['name']}' {_CHANGED}")
+    else:
+        folder.write_json("agents.json", entries)
+    return entries
+
+
+_CHANGED = (
+    "has changed since the run began (its checkpoint or its file is another one); "
+    "use --fresh to start again, or another out="
+)
+
+
+def _checksum(spec: str, agent: Agent) -> str | None:
+    """Returns the SHA-256 of an agent's weights and of its file, if that is not the package's."""
+    from elfern_rl.registry import parse_spec
+
+    parsed = parse_spec(spec)
+    files = [] if parsed.cls is None else [Path(parsed.name).expanduser()]
+    checkpoint = getattr(agent, "checkpoint", None)
+    if checkpoint is not None:
+        files.append(checkpoint.path)
+    if not files:
+        return None
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+_AGENTS: dict[str, Any] = {}
+"""This process's agents by spec, for the chunks of one run."""
+
+
+def forget_agents() -> None:
+    """Drops this process's agents: the next run may mean others by the same specs."""
+    _AGENTS.clear()
+
+
+def load_agent(entry: AgentEntry, game: str, seed: int) -> Any:
+    """Returns an agent that has compiled and loaded what it needs, so that its times are true.
+
+    Raises:
+        RunFolderError: the agent is not the same as in the other processes.
+    """
+    spec = entry["spec"]
+    if spec not in _AGENTS:
+        from elfern_rl.arena.duplicate import opening_views
+        from elfern_rl.registry import make_agent
+
+        agent = make_agent(spec, game, seed=seed)
+        if _checksum(spec, agent) != entry["sha256"]:
+            raise RunFolderError(f"agent '{entry['name']}' {_CHANGED}")
+        agent.act_batch(opening_views(parse_game(game), seed), np.zeros(1, np.uint64))
+        _AGENTS[spec] = agent
+    return _AGENTS[spec]
