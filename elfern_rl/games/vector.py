@@ -28,6 +28,7 @@ __all__ = [
     "make_vector_env",
     "observe",
     "views_of",
+    "write_mask",
 ]
 
 _OBSERVATIONS = ("features", "none")
@@ -52,7 +53,8 @@ class TimeStep(NamedTuple):
 
 
 @leaf
-def _write_mask(mask: int, out: NDArray[np.bool_]) -> None:
+def write_mask(mask: int, out: NDArray[np.bool_]) -> None:
+    """Writes an int64 mask of actions as bool[A]."""
     for a in range(out.shape[0]):
         out[a] = (mask >> a) & 1
 
@@ -69,7 +71,7 @@ def _reset(
     for i in range(rows.shape[0]):
         engine.deal_and_start(rows[i], rules, rngs[i], decks[i])
         players[i] = engine.current_player(rows[i])
-        _write_mask(engine.legal_mask(rows[i]), masks[i])
+        write_mask(engine.legal_mask(rows[i]), masks[i])
 
 
 @leaf(forceinline=False)
@@ -109,7 +111,7 @@ def _step(
             for p in range(rewards.shape[1]):
                 rewards[i, p] = 0.0
         players[i] = engine.current_player(row)
-        _write_mask(engine.legal_mask(row), masks[i])
+        write_mask(engine.legal_mask(row), masks[i])
     return -1
 
 
@@ -138,7 +140,7 @@ def _observe_views(views: NDArray[np.uint32], rules: Rules, out: NDArray[np.floa
 @leaf(forceinline=False)
 def _legal_matrix(views: NDArray[np.uint32], out: NDArray[np.bool_]) -> None:
     for i in range(views.shape[0]):
-        _write_mask(engine.legal_mask(views[i]), out[i])
+        write_mask(engine.legal_mask(views[i]), out[i])
 
 
 def observe(views: NDArray[np.uint32], options: GameOptions) -> NDArray[np.float32]:

@@ -19,18 +19,13 @@ from elfern_rl.games.options import GameOptions
 from elfern_rl.games.planes import plane
 from elfern_rl.games.row import HAND, PLAYERS, Row, Rules, get
 from elfern_rl.games.suits import SAME, move_mask, unmove_action
+from elfern_rl.games.vector import write_mask
 from elfern_rl.jit import kernel, leaf
 from elfern_rl.rng import next_u64, stream
 from elfern_rl.solver.endgame import EndgameTable
 from elfern_rl.solver.exact import exact_action, exact_returns, is_exact, no_table, table_for
 
 __all__ = ["Tables", "exact_actions", "num_hidden", "observe_sorted"]
-
-
-@leaf
-def _write_mask(mask: int, out: NDArray[np.bool_]) -> None:
-    for a in range(out.shape[0]):
-        out[a] = (mask >> a) & 1
 
 
 def num_hidden(options: GameOptions) -> int:
@@ -55,11 +50,11 @@ def _show(
     order = engine.suit_order(seen, rules) if sort else SAME
     if order == SAME:
         engine.features(seen, rules, features)
-        _write_mask(engine.legal_mask(seen), mask)
+        write_mask(engine.legal_mask(seen), mask)
     else:
         engine.permute_suits(seen, rules, order, moved)
         engine.features(moved, rules, features)
-        _write_mask(engine.legal_mask(moved), mask)
+        write_mask(engine.legal_mask(moved), mask)
     players = rules[PLAYERS]
     if hidden.shape[0]:
         for seat in range(1, players):
@@ -100,7 +95,7 @@ def _observe_views(
         order = engine.suit_order(views[i], rules) if sort else SAME
         engine.permute_suits(views[i], rules, order, moved)
         engine.features(moved, rules, features[i])
-        _write_mask(engine.legal_mask(moved), masks[i])
+        write_mask(engine.legal_mask(moved), masks[i])
         orders[i] = order
 
 

@@ -1,0 +1,36 @@
+"""The weights that come with the package: each loads, plays its game, and is what its card says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from elfern_rl.arena.duplicate import opening_views, pair_seatings, play_deals
+from elfern_rl.arena.statistics import pair_scores
+from elfern_rl.games.options import parse_game
+from elfern_rl.learning.checkpoint import read_card
+from elfern_rl.registry import agents_folder, make_agent
+
+CARDS = sorted((agents_folder() / "weights").glob("*.json"))
+
+
+def test_there_are_weights_and_each_file_has_its_card():
+    names = {path.stem for path in CARDS}
+    assert "elfern-tendler" in names
+    assert {path.stem for path in (agents_folder() / "weights").glob("*.safetensors")} == names
+    assert len({read_card(path).game for path in CARDS}) == len(CARDS)
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda path: path.stem)
+def test_shipped_weights_play_their_game_and_beat_random(card):
+    game = parse_game(read_card(card).game)
+    agent = make_agent("best", game)
+    assert agent.about.startswith(f"network {card.stem}, ")
+    assert agent.checkpoint.card.samples >= 1_000_000
+    policy = agent.policy_batch(opening_views(game, 1), np.zeros(1, np.uint64))
+    assert policy.sum() == pytest.approx(1)
+    seatings = pair_seatings(0, 1, game.num_players)
+    played = play_deals([agent, make_agent("random", game)], game, seatings, range(60), 5)
+    scores = pair_scores(played.points, seatings, 0)
+    # One-sided, an error rate below 1e-5 even if it were no better than random.
+    assert scores.mean() > 4.3 * scores.std(ddof=1) / np.sqrt(len(scores))
