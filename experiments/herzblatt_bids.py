@@ -21,7 +21,14 @@ from scipy.stats import norm
 
 from elfern_rl.games import engine
 from elfern_rl.games.habits import habit_flags
-from elfern_rl.games.herzblatt.bidding import COUNTS, POINTS, SPREAD, count_hand, table
+from elfern_rl.games.herzblatt.bidding import (
+    COUNTS,
+    POINTS,
+    SPREAD,
+    count_hand,
+    table,
+    worth_of_passing,
+)
 from elfern_rl.games.herzblatt.kernel import ICH_SPIELE, PASS, stakes
 from elfern_rl.games.options import parse_game
 from elfern_rl.games.row import HAND, PLAYERS
@@ -73,9 +80,10 @@ def worth(counts, numbers, rules):
     return estimates
 
 
-def asked(estimates):
+def asked(estimates, rules):
     """Tells where the seats before would have passed, bool[deals, players]."""
-    bids = estimates > 0
+    seats = range(estimates.shape[1])
+    bids = estimates > [worth_of_passing(rules, seat) for seat in seats]
     return np.cumsum(bids, axis=1) - bids == 0
 
 
@@ -105,9 +113,9 @@ def fit(counts, reached, weights, points, spread):
     return fitted, float(np.exp(found[-1]))
 
 
-def show_calibration(estimates, paid):
+def show_calibration(estimates, paid, rules):
     """Prints what hands between two estimates were worth."""
-    is_asked = asked(estimates)
+    is_asked = asked(estimates, rules)
     for low, high in itertools.pairwise(EDGES):
         here = is_asked & (low < estimates) & (estimates <= high)
         if not here.any():
@@ -133,11 +141,11 @@ def main(deals, seed):
         numbers = [(POINTS[row], SPREAD[row]) for row in rows]
         half = deals // 2
         print(f"{game}: as it is")
-        show_calibration(worth(counts[half:], numbers, rules), pays[points[half:]])
+        show_calibration(worth(counts[half:], numbers, rules), pays[points[half:]], rules)
         reached = np.searchsorted(BOUNDS, points[:half], side="right")
         for _ in range(3):  # the estimate decides which hands count
             estimates = worth(counts[:half], numbers, rules)
-            weights = np.exp(-((estimates / NEAR) ** 2)) * asked(estimates)
+            weights = np.exp(-((estimates / NEAR) ** 2)) * asked(estimates, rules)
             for row in set(rows):
                 near = (weights > 1e-3) & (np.array(rows) == row)
                 start = numbers[rows.index(row)]
@@ -146,7 +154,7 @@ def main(deals, seed):
         for row in sorted(set(rows)):
             now, spread = numbers[rows.index(row)]
             print(f"fitted: row {row}: {np.round(now, 1).tolist()}, spread {spread:.1f}")
-        show_calibration(worth(counts[half:], numbers, rules), pays[points[half:]])
+        show_calibration(worth(counts[half:], numbers, rules), pays[points[half:]], rules)
 
 
 if __name__ == "__main__":

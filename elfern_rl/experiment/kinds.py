@@ -67,6 +67,10 @@ KINDS: dict[str, Kind] = {
         "elfern_rl.experiment.best_response",
         "trains responders against a frozen agent: a lower bound on its exploitability",
     ),
+    "exploitability": Kind(
+        "elfern_rl.experiment.exploitability",
+        "PPO beside OpenSpiel's learners on a small pack: exact exploitability over CPU time",
+    ),
     "throughput": Kind(
         "elfern_rl.experiment.throughput",
         "moves per second of the rules kernel, the environments and OpenSpiel's own games",

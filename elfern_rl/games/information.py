@@ -81,6 +81,20 @@ class InformationState:
         return text
 
     @cached_property
+    def tensor(self) -> NDArray[np.float32]:
+        """OpenSpiel's information state tensor: the same as ``string``, in numbers."""
+        face = face_of(self.options.short_name)
+        pieces = face.observation_pieces(self.options, True, True, 1)
+        ends = np.cumsum([0, *(int(np.prod(shape)) for _, shape in pieces)])
+        out = np.zeros(ends[-1], dtype=np.float32)
+        parts = {
+            name: out[first:last].reshape(shape)
+            for (name, shape), first, last in zip(pieces, ends, ends[1:], strict=False)
+        }
+        face.set_observation(parts, self.row, [self.row], self.player, self.options)
+        return out
+
+    @cached_property
     def features(self) -> NDArray[np.float32]:
         """A network's input, float32[F]."""
         out = np.empty(engine.num_features(self.options.rules), dtype=np.float32)

@@ -104,7 +104,7 @@ def leader_honours(table: EndgameTable, leader: int, follower: int, trump: int) 
 
 
 @leaf
-def _same_as_higher(card: int, hand: int, live: int, honours: int) -> bool:
+def same_as_higher(card: int, hand: int, live: int, honours: int) -> bool:
     """Tells whether the next higher live card of the suit is in the same hand and counts alike.
 
     Then the two are the same but for their names, and one of them need not be tried.
@@ -148,7 +148,7 @@ def lead_honours(table: EndgameTable, leader: int, follower: int, led: int, trum
     while replies:
         reply = lowest(replies)
         replies &= replies - 1
-        if not _same_as_higher(reply, follower, live, table.honours):
+        if not same_as_higher(reply, follower, live, table.honours):
             worst = min(worst, reply_honours(table, leader, follower, led, reply, trump))
     return worst
 
@@ -162,7 +162,7 @@ def _solve(table: EndgameTable, leader: int, follower: int, trump: int) -> int:
     while cards:
         card = lowest(cards)
         cards &= cards - 1
-        if not _same_as_higher(card, leader, live, table.honours):
+        if not same_as_higher(card, leader, live, table.honours):
             best = max(best, lead_honours(table, leader, follower, card, trump))
     return best
 

@@ -40,9 +40,7 @@ def is_exact(table: EndgameTable, row: Row, rules: Rules) -> bool:
 
 
 @kernel
-def exact_returns(
-    table: EndgameTable, row: Row, rules: Rules, points: NDArray[np.float64]
-) -> None:
+def exact_returns(table: EndgameTable, row: Row, rules: Rules, points: NDArray[np.float64]) -> None:
     """Writes the game points under best play by all in a position that the table knows.
 
     Args:

@@ -256,9 +256,7 @@ def position_masks(num: Numbering, a: int, b: int, c: int, d: int) -> tuple[int,
 
     With trumps pattern ``a`` is the trump suit's, and trumps are suit 0 then.
     """
-    leader = (
-        num.leader[a] | num.leader[b] << 8 | num.leader[c] << 16 | num.leader[d] << 24
-    )
+    leader = num.leader[a] | num.leader[b] << 8 | num.leader[c] << 16 | num.leader[d] << 24
     follower = (
         num.follower[a] | num.follower[b] << 8 | num.follower[c] << 16 | num.follower[d] << 24
     )

@@ -428,7 +428,7 @@ def test_scripts_have_a_default_and_take_the_same_words(monkeypatch):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["tournament", "train", "throughput"])
+@pytest.mark.parametrize("name", ["tournament", "train", "throughput", "exploitability"])
 def test_each_script_runs_the_default_of_its_kind(name):
     source = (ROOT / "experiments" / f"{name}.py").read_text()
     assert f'script("configs/{name}/default.yaml")' in source

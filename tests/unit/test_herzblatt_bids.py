@@ -20,6 +20,7 @@ from elfern_rl.games.herzblatt.bidding import (
     expected_points,
     expected_stakes,
     table,
+    worth_of_passing,
 )
 from elfern_rl.games.herzblatt.kernel import ICH_SPIELE, PASS, stakes
 from elfern_rl.games.options import parse_game
@@ -79,6 +80,12 @@ def test_more_cards_that_win_promise_more() -> None:
     assert len(set(points)) == len(points)
 
 
+def bids(kernel: Kernel, seat: int) -> bool:
+    """Whether the heuristic plays with the hand of a seat that is asked."""
+    promised = expected_stakes(kernel.hand(seat), kernel.rules, seat)
+    return promised > worth_of_passing(kernel.rules, seat)
+
+
 def played_out(kernel: Kernel, seed: int) -> float:
     """The stakes that a soloist who has just bid gets from each when the heuristic plays."""
     soloist, rng = kernel.current_player, make_rng(seed)
@@ -114,7 +121,7 @@ def test_hands_near_the_decision_are_worth_what_they_promise(game: str, seat: in
         kernel.start(pack)
         asked = True
         for before in range(seat):
-            asked = asked and expected_stakes(kernel.hand(before), kernel.rules, before) <= 0
+            asked = asked and not bids(kernel, before)
             kernel.play(PASS)
         promised = expected_stakes(kernel.hand(seat), kernel.rules, seat)
         if asked and abs(promised) < 0.5:
@@ -131,15 +138,43 @@ def test_the_second_of_two_plays_after_a_pass(game: str) -> None:
     """
     kernel, rng = Kernel(game), random.Random(11)
     pack = [c for c in range(32) if int(kernel.rules[row.PACK]) >> c & 1]
-    differences, bids = [], 0
+    differences = []
     while len(differences) < 500:
         rng.shuffle(pack)
         kernel.start(pack)
-        if expected_stakes(kernel.hand(0), kernel.rules, 0) <= 0:
+        if not bids(kernel, 0):
             kernel.play(PASS)
+            assert bids(kernel, 1)
             promised = expected_stakes(kernel.hand(1), kernel.rules, 1)
-            bids += promised > 0
             differences.append(played_out(kernel, len(differences)) - promised)
     error = float(np.std(differences)) / math.sqrt(len(differences))
-    assert bids == len(differences)
     assert abs(float(np.mean(differences))) < 0.05 + 4.9 * error
+
+
+@pytest.mark.parametrize(
+    ("game", "seat", "worth"),
+    [
+        ("herzblatt(players=2)", 0, -1.0),
+        ("herzblatt(players=2)", 1, 0.0),
+        ("herzblatt(players=4)", 1, 0.0),
+        ("herzblatt(players=4,all_pass=forehand)", 0, 0.0),
+        ("herzblatt(players=4,all_pass=forehand)", 1, 0.4),
+        ("herzblatt(players=5,all_pass=forehand)", 4, 0.3),
+    ],
+)
+def test_bids_are_held_against_what_passing_is_worth(game: str, seat: int, worth: float) -> None:
+    """On random hands the heuristic plays with just those that promise more."""
+    kernel, rng = Kernel(game), random.Random(13)
+    pack = [c for c in range(32) if int(kernel.rules[row.PACK]) >> c & 1]
+    said = {PASS: 0, ICH_SPIELE: 0}
+    for _ in range(400):
+        rng.shuffle(pack)
+        kernel.start(pack)
+        for _ in range(seat):
+            kernel.play(PASS)
+        promised = expected_stakes(kernel.hand(seat), kernel.rules, seat)
+        action = engine.heuristic(kernel.row, kernel.rules, seat, FLAGS, make_rng(1))
+        assert action == (ICH_SPIELE if promised > worth else PASS)
+        said[action] += 1
+    assert said[ICH_SPIELE] > 0
+    assert said[PASS] > 0 or (game, seat) == ("herzblatt(players=2)", 1)

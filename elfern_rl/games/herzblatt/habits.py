@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["HABITS"]
 
 HABITS: dict[str, str] = {
-    "count_hand": "say 'ich spiele' when trumps, aces, tens and short suits promise to pay",
+    "count_hand": "say 'ich spiele' if trumps, aces, tens, short suits promise more than passing",
     "keep_strong": "lay no trump and no ace away",
     "bury_tens": "lay away tens that their ace could catch",
     "short_suits": "lay a whole plain suit away, to trump it",

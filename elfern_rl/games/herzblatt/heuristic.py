@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elfern_rl.bits import lowest, popcount, random_bit
-from elfern_rl.games.herzblatt.bidding import expected_stakes
+from elfern_rl.games.herzblatt.bidding import expected_stakes, worth_of_passing
 from elfern_rl.games.herzblatt.kernel import (
     BARRED,
     DISCARD,
@@ -266,8 +266,11 @@ def choices_weighted(
             score = _play_score(row, rules, player, action, hand, hidden, flags, w)
         elif stage == DISCARD:
             score = _lay_score(row, player, action, flags, w)
-        elif action == ICH_SPIELE and flags & _COUNT_HAND:
-            score = expected_stakes(hand, rules, player)
+        elif flags & _COUNT_HAND:
+            if action == ICH_SPIELE:
+                score = expected_stakes(hand, rules, player)
+            else:
+                score = worth_of_passing(rules, player)
         if score > best_score + 1e-9:
             best, best_score = bit(action), score
         elif score > best_score - 1e-9:

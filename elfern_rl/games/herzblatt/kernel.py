@@ -148,11 +148,23 @@ def held(row: Row, rules: Rules, player: int) -> int:
 
 
 @leaf
-def _duties(row: Row, rules: Rules) -> tuple[int, int, int]:
-    """Returns ``led, head, trump`` of the open trick, as games/tricks.py takes them."""
-    led = led_card(row)
-    head = best_card(row) if led >> 3 == HEARTS else int64(-1)
-    return led, head, HEARTS if rules[MUST_TRUMP] else -1
+def _duties(led: int, best: int, must_trump: int) -> tuple[int, int]:
+    """Returns ``head, trump`` of an open trick, as games/tricks.py takes them."""
+    return best if led >> 3 == HEARTS else int64(-1), HEARTS if must_trump else -1
+
+
+@leaf
+def obliged(hand: int, led: int, best: int, must_trump: int) -> int:
+    """Returns what may be played from ``hand`` to an open trick.
+
+    Args:
+        hand: mask of the cards held.
+        led: id of the card led.
+        best: id of the trick's best card so far.
+        must_trump: whether those who cannot follow must trump if they can.
+    """
+    head, trump = _duties(led, best, must_trump)
+    return playable(hand, led, head, trump, ACE_TEN)
 
 
 @leaf
@@ -167,8 +179,7 @@ def legal(row: Row, rules: Rules, player: int) -> int:
         return hand & ~bit(highest(hand))
     if get(row, TABLE) == 0:
         return hand
-    led, head, trump = _duties(row, rules)
-    return playable(hand, led, head, trump, ACE_TEN)
+    return obliged(hand, led_card(row), best_card(row), rules[MUST_TRUMP])
 
 
 @leaf
@@ -292,7 +303,8 @@ def _play_card(row: Row, rules: Rules, card: int) -> None:
     if table == 0:
         row[TRICK] = (card + 1) | (card + 1) << 8 | player << 16
     else:
-        led, head, trump = _duties(row, rules)
+        led = led_card(row)
+        head, trump = _duties(led, best_card(row), rules[MUST_TRUMP])
         shown = excluded(card, led, head, trump, ACE_TEN)
         row[BARRED + player] = get(row, BARRED + player) | shown
         if beats(card, best_card(row), HEARTS, ACE_TEN):
