@@ -7,6 +7,7 @@ import re
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -181,7 +182,7 @@ def test_each_of_the_four_methods_is_enough() -> None:
     class Nothing(Agent):
         pass
 
-    with pytest.raises(TypeError, match="Nothing overrides none of act"):
+    with pytest.raises(InvalidAgent, match="Nothing overrides none of act"):
         Nothing(OPTIONS)
 
 
@@ -324,6 +325,59 @@ def test_an_error_of_the_agent_itself_passes_through(tmp_path: Path) -> None:
     )
     with pytest.raises(ElfernError, match="made for another game"):
         make_agent(str(path), GAME)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("class AGENT(Agent):\n    pass\n", "AGENT overrides none of act, policy"),
+        (
+            "class AGENT(Agent):\n    def __init__(self, *a): raise KeyError('x')\n"
+            "    def act(self, info, rng): return 0\n",
+            "cannot be made: {path}: line 3: KeyError: 'x'",
+        ),
+        ("raise SystemExit(7)\n", "{path}: line 2: SystemExit: 7"),
+    ],
+)
+def test_agents_that_cannot_be_made(source: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "faulty.py"
+    path.write_text("from elfern_rl.agent import Agent\n" + source)
+    with pytest.raises(InvalidAgent) as caught:
+        make_agent(str(path), GAME)
+    assert message.format(path=path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1, 2], "a policy must be 32 numbers, one an action, not of shape [2]"),
+        (0.5, "a policy must be 32 numbers"),
+        ("policy", "a policy must be 32 numbers"),
+        (None, "a policy must be 32 numbers"),
+        (np.zeros(32), "not all zero"),
+        (np.full(32, np.nan), "finite"),
+        (np.full(32, np.inf), "finite"),
+        (np.eye(32)[0] - 0.1, "none of them negative"),
+    ],
+)
+def test_what_is_no_policy_is_refused(given: Any, message: str) -> None:
+    class One(Agent):
+        def policy(self, info: InformationState, rng: np.random.Generator) -> Any:
+            return given
+
+    class Many(Agent):
+        def policy_batch(self, views: Any, seeds: Any) -> Any:
+            return np.stack([given] * len(views))
+
+    views, seeds = positions(2), np.zeros(2, dtype=np.uint64)
+    info = InformationState(views[0], OPTIONS)
+    for cls in (One, Many):
+        named = f"agent '{cls.__name__}': a policy must be"
+        with pytest.raises(IllegalAction, match=named) as one:
+            cls(OPTIONS).act_batch(views, seeds)
+        assert message in str(one.value)
+    with pytest.raises(IllegalAction, match="a policy must be"):
+        One(OPTIONS).act(info, np.random.default_rng(0))
 
 
 def test_options_may_depend_on_the_game(tmp_path: Path) -> None:
