@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -472,3 +473,21 @@ def test_a_bot_that_breaks_the_rules_is_named() -> None:
         state.apply_action(state.chance_outcomes()[0][0])
     with pytest.raises(IllegalAction, match="agent 'Cheat' chose 31"):
         AgentBot(Cheat(OPTIONS), 0).step(state)
+
+
+def test_the_readmes_agent_plays(tmp_path: Path) -> None:
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    source = readme.partition("# mine.py")[2].partition("```")[0].partition("\n")[2]
+    path = tmp_path / "mine.py"
+    path.write_text(source, encoding="utf-8")
+    view = positions(1)[0]
+    lowest = sorted(InformationState(view, OPTIONS).legal_actions, key=lambda card: card % 8)
+    for skip in (0, 1):
+        agent = make_agent(f"{path}:Lowest:skip={skip}", GAME)
+        chosen = agent.act_batch(view[np.newaxis], np.zeros(1, dtype=np.uint64))
+        assert chosen.tolist() == [lowest[min(skip, len(lowest) - 1)]]
+
+
+def test_the_solver_is_there_without_being_imported() -> None:
+    code = "import elfern_rl; elfern_rl.solver.endgame"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
