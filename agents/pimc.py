@@ -14,7 +14,11 @@ from elfern_rl.games.options import GameOptions
 from elfern_rl.search.beliefs import make_beliefs
 from elfern_rl.search.pimc import evaluate_batch
 from elfern_rl.search.rollouts import make_rollout
+from elfern_rl.solver.double_dummy import make_workspace
 from elfern_rl.solver.exact import no_table, table_for
+
+_ENTRIES = 1 << 16
+"""Positions that the solver remembers."""
 
 
 class PimcOptions(AgentOptions):
@@ -25,6 +29,13 @@ class PimcOptions(AgentOptions):
         "heuristic", description="who plays a sampled deal to its end"
     )
     exact: bool = Field(True, description="whether Elfern's phase two comes from the endgame table")
+    solve: int = Field(
+        0,
+        ge=0,
+        le=32,
+        description="once at most so many cards are not yet played, a sampled deal is solved with "
+        "all cards open (12 to 20 in good time); 0: never",
+    )
     inference: Literal["none", "bids", "plays"] = Field(
         "none",
         description="what weights the sampled deals: nothing, the others' bids and discards, or "
@@ -62,9 +73,12 @@ class Pimc(Agent):
             np.ascontiguousarray(views),
             self.options.rules,
             self._table,
+            # One for each call: agents may be asked from several threads.
+            make_workspace(_ENTRIES if self.agent_options.solve else 4),
             self._beliefs,
             self._rollout,
             self.agent_options.worlds,
+            self.agent_options.solve,
             seeds,
             values,
         )

@@ -14,7 +14,8 @@ from elfern_rl._version import __version__
 from elfern_rl.games.registration import register
 
 if TYPE_CHECKING:
-    from elfern_rl.agent import Agent
+    from elfern_rl import solver
+    from elfern_rl.agent import Agent, AgentOptions
     from elfern_rl.games.information import InformationState
     from elfern_rl.games.options import parse_game
     from elfern_rl.games.records import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 # Public name to the module that defines it.
 _LAZY = {
     "Agent": "elfern_rl.agent",
+    "AgentOptions": "elfern_rl.agent",
     "Deal": "elfern_rl.games.records",
     "GameRecord": "elfern_rl.games.records",
     "InformationState": "elfern_rl.games.information",
@@ -53,6 +55,7 @@ _LAZY = {
 
 __all__ = [
     "Agent",
+    "AgentOptions",
     "Deal",
     "GameRecord",
     "InformationState",
@@ -68,11 +71,14 @@ __all__ = [
     "parse_game",
     "random_deal",
     "replay",
+    "solver",
     "state_from_deal",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "solver":
+        return importlib.import_module("elfern_rl.solver")
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module 'elfern_rl' has no attribute '{name}'")

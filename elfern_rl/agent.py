@@ -23,7 +23,7 @@ import numpy as np
 import pydantic
 from numpy.typing import NDArray
 
-from elfern_rl.errors import IllegalAction
+from elfern_rl.errors import IllegalAction, InvalidAgent
 from elfern_rl.games.information import InformationState
 from elfern_rl.games.options import GameOptions
 
@@ -57,7 +57,7 @@ class Agent:
         self, options: GameOptions, agent_options: AgentOptions | None = None, seed: int = 0
     ) -> None:
         if not any(self._own(m) for m in ("act", "policy", "act_batch", "policy_batch")):
-            raise TypeError(
+            raise InvalidAgent(
                 f"{type(self).__name__} overrides none of act, policy, act_batch, policy_batch"
             )
         self.options = options
@@ -100,7 +100,8 @@ class Agent:
         """
         if self._own("act_batch"):
             return int(self.act_batch(_batch(info), _seeds(rng))[0])
-        return int(sample(self.policy(info, rng)[np.newaxis], np.array([rng.random()]))[0])
+        policy = checked_policies([self.policy(info, rng)], 1, self)
+        return int(sample(policy, np.array([rng.random()]))[0])
 
     def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns the chosen actions in many positions, int64[B].
@@ -110,10 +111,12 @@ class Agent:
             seeds: uint64[B], one fresh seed for each decision.
 
         Raises:
-            IllegalAction: an agent that overrides ``act`` chose what the rules do not allow.
+            IllegalAction: an agent that overrides ``act`` chose what the rules do not allow, or one
+                that overrides ``policy`` gave no probabilities.
         """
         if not self._own("act") and self._own("policy_batch"):
-            return sample(self.policy_batch(views, seeds), _uniforms(seeds))
+            policies = checked_policies(self.policy_batch(views, seeds), len(views), self)
+            return sample(policies, _uniforms(seeds))
         actions = np.empty(len(views), dtype=np.int64)
         for i, info in enumerate(self._each(views)):
             action = self.act(info, np.random.default_rng(int(seeds[i])))
@@ -131,7 +134,8 @@ class Agent:
         """
         policies = np.empty((len(views), self.options.num_actions), dtype=np.float64)
         for i, info in enumerate(self._each(views)):
-            policies[i] = self.policy(info, np.random.default_rng(int(seeds[i])))
+            policy = self.policy(info, np.random.default_rng(int(seeds[i])))
+            policies[i] = checked_policies([policy], 1, self)[0]
         return policies
 
     def _each(self, views: NDArray[np.uint32]) -> list[InformationState]:
@@ -160,6 +164,31 @@ def checked(action: int, info: InformationState, name: str) -> int:
             f"agent '{name}' chose {action!r}; legal actions: {list(info.legal_actions)}"
         )
     return int(action)
+
+
+def checked_policies(policies: Any, count: int, agent: Agent) -> NDArray[np.float64]:
+    """Returns an agent's policies as float64[count, num_actions] if one can draw from them.
+
+    Raises:
+        IllegalAction: another shape, no numbers, negative ones, or a row of zeros.
+    """
+    shape = (count, agent.options.num_actions)
+    try:
+        weights = np.asarray(policies, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != shape:
+        raise IllegalAction(
+            f"agent '{agent.name}': a policy must be {shape[1]} numbers, one an action, "
+            f"not of shape {list(np.shape(weights)[1:])}"
+        )
+    sums = weights.sum(axis=1)
+    if not ((weights >= 0).all() and (sums > 0).all() and np.isfinite(sums).all()):
+        raise IllegalAction(
+            f"agent '{agent.name}': a policy must be probabilities: finite, none of them negative, "
+            "not all zero"
+        )
+    return weights
 
 
 def sample(policies: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:

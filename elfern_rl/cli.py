@@ -56,6 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`elfern list | head`) has had enough; the flush at exit must not fail too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:  # a full disk, a file that may not be read or written
+        print(one_line(error), file=sys.stderr)
+        return 2
 
 
 def script(default: str) -> int:

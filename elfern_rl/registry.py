@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elfern_rl.errors import InvalidAgent, suggest
+from elfern_rl.errors import ElfernError, InvalidAgent, suggest
 from elfern_rl.games.options import GameOptions, parse_game
 
 if TYPE_CHECKING:  # pydantic, NumPy and the kernels load when the first agent is made
@@ -169,7 +169,15 @@ def make_agent(spec: str, game: Any, seed: int = 0) -> Agent:
         options = model.model_validate(parsed.options)
     except ValidationError as error:
         raise InvalidAgent(_explain(spec, model, error)) from None
-    agent = cls(game_options, options, seed)
+    try:
+        agent = cls(game_options, options, seed)
+    except ElfernError:
+        raise
+    except Exception as error:
+        if parsed.cls is None:
+            raise
+        path = Path(parsed.name).expanduser().resolve()
+        raise InvalidAgent(f"'{spec}' cannot be made: {path}: {_where(error, path)}") from error
     agent.name = _canonical(parsed, options)
     agent._remake = (make_agent, (spec, game_options.game_string, seed))
     return agent
@@ -245,7 +253,7 @@ def _load(path: Path, modified: int, size: int) -> ModuleType:
     sys.modules[name] = module  # pydantic looks up annotations there
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may end with sys.exit()
         if before is None:
             del sys.modules[name]
         else:
@@ -254,11 +262,12 @@ def _load(path: Path, modified: int, size: int) -> ModuleType:
     return module
 
 
-def _where(error: Exception, path: Path) -> str:
+def _where(error: BaseException, path: Path) -> str:
     """Returns what went wrong while a file was run, with the line in that file."""
     if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {type(error).__name__}: {error.msg}"
-    line = None
+        place = f"line {error.lineno}: " if error.lineno else ""
+        return f"{place}{type(error).__name__}: {error.msg}"
+    line: int | None = None
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == str(path):

@@ -20,7 +20,7 @@ from typing import Any, Literal, cast
 from pydantic import Field, model_validator
 
 from elfern_rl.errors import InvalidAgent, InvalidCheckpoint
-from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
+from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
 from elfern_rl.experiment.curves import curves_png, evaluations, metrics_of
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
@@ -45,7 +45,10 @@ class Config(GameConfig):
         "(a network of the same shape as `ppo` says)",
     )
     pairs: int = Field(
-        20_000, ge=2, description="duplicate sets of fresh deals for the final measurement"
+        20_000,
+        ge=2,
+        le=MOST_PAIRS,
+        description="duplicate sets of fresh deals for the final measurement",
     )
     ppo: PPOConfig = Field(default_factory=PPOConfig, description="the responder's settings")
 
@@ -118,8 +121,8 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
                 {
                     "samples": row["samples"],
                     "gain": row["eval/points"],
-                    "low": row["eval/low"],
-                    "high": row["eval/high"],
+                    "low": row.get("eval/low"),  # one pair gives no interval
+                    "high": row.get("eval/high"),
                 }
                 for row in evaluations(metrics[f"from {start}"])
             ],

@@ -10,7 +10,10 @@ from typing import Any
 from elfern_rl.errors import RunFolderError
 from elfern_rl.experiment.files import writing
 
-__all__ = ["ChunkStore"]
+__all__ = ["CHUNKS", "ChunkStore"]
+
+CHUNKS = "chunks.jsonl"
+"""The file's name in a run folder."""
 
 
 class ChunkStore:

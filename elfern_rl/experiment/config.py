@@ -8,6 +8,7 @@ the place and what is allowed.  ``key=value`` overrides go through the same chec
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from elfern_rl.errors import ElfernError, InvalidConfig, suggest
 from elfern_rl.games.options import parse_game
 
 __all__ = [
+    "MOST_PAIRS",
     "CommonConfig",
     "GameConfig",
     "Source",
@@ -34,6 +36,11 @@ __all__ = [
 
 Location = tuple[str | int, ...]
 """Where in a configuration: keys and list positions, outermost first."""
+
+MOST_PAIRS = 10_000_000
+"""The most duplicate sets of a pairing: more than anybody can play, few enough to number."""
+
+_LARGEST = (1 << 64) - 1
 
 _C = TypeVar("_C", bound="CommonConfig")
 
@@ -151,6 +158,19 @@ _Loader.add_implicit_resolver(
 )
 
 
+def _load(text: str) -> Any:
+    """Returns what YAML text means.
+
+    Raises:
+        yaml.YAMLError: it is broken, or holds a date or a number that does not exist.
+        RecursionError: it is nested too deeply.
+    """
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except (ValueError, OverflowError) as error:  # 2020-13-45, a number of 5000 digits
+        raise yaml.YAMLError(" ".join(str(error).split())) from None
+
+
 def config_files() -> dict[str, Path]:
     """Returns the configurations at hand: what to type (configs/train/tiny.yaml) to the file.
 
@@ -180,6 +200,8 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     file = Path(path)
     if not file.exists():
         file = config_files().get(str(file), file)
+    if "\0" in str(path):
+        raise InvalidConfig(f"{str(path)!r}: no such file")
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -189,11 +211,13 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidConfig(f"{path}: cannot be read: {error.strerror or error}") from None
     try:
-        data = yaml.load(text, Loader=_Loader)
+        data = _copy(_load(text))
     except yaml.YAMLError as error:
         raise InvalidConfig(f"{path}: {_yaml_problem(error)}") from None
     except RecursionError:
-        raise InvalidConfig(f"{path}: broken YAML: nested too deeply") from None
+        raise InvalidConfig(
+            f"{path}: broken YAML: nested too deeply, or an alias inside what it stands for"
+        ) from None
     if data is None:
         raise InvalidConfig(f"{path}: the file is empty; it must hold keys such as 'kind: ...'")
     if not isinstance(data, dict):
@@ -240,15 +264,17 @@ def apply_overrides(data: Mapping[str, Any], overrides: Sequence[str]) -> dict[s
     Raises:
         InvalidConfig: not of that form, broken YAML, or a key into something without keys.
     """
-    result: dict[str, Any] = _copy(dict(data))
+    result: dict[str, Any] = _copy(dict(data))  # a caller's own mapping stays as it is
     for text in overrides:
         key, equals, raw = text.partition("=")
         if not equals or not re.fullmatch(r"\w+(\.\w+)*", key):
             raise InvalidConfig(f"'{text}': an override must look like key=value or key.key=value")
         try:
-            value = yaml.load(raw, Loader=_Loader)
+            value = _copy(_load(raw))
         except yaml.YAMLError as error:
             raise InvalidConfig(f"'{text}': {_yaml_problem(error)}") from None
+        except RecursionError:
+            raise InvalidConfig(f"'{text}': broken YAML: nested too deeply") from None
         *above, last = _split_key(key)
         target: Any = result
         for depth, part in enumerate([*above, last]):
@@ -290,6 +316,7 @@ def validate(model: type[_C], data: Mapping[str, Any], source: Source) -> _C:
     for key in data:
         if not isinstance(key, str):
             raise source.error((), f"key {key!r} must be a word")
+    _refuse_oddities(data, (), source)
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -301,6 +328,32 @@ def validate(model: type[_C], data: Mapping[str, Any], source: Source) -> _C:
         if errors[0]["type"] == "extra_forbidden":
             raise source.unknown_key(location, message + more) from None
         raise source.error(location, message + more) from None
+
+
+def _refuse_oddities(value: Any, location: Location, source: Source) -> None:
+    """Refuses values that the files of a run folder cannot hold, wherever they stand.
+
+    Raises:
+        InvalidConfig: an infinite number, one of more than 64 bits, or text with NUL or with half
+            a character.
+    """
+    problem = None
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_oddities(item, (*location, str(key)), source)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            _refuse_oddities(item, (*location, number), source)
+    elif isinstance(value, float) and not math.isfinite(value):
+        problem = f"must be a finite number, not {value}"
+    elif isinstance(value, int) and abs(value) > _LARGEST:
+        problem = f"must be a number of at most 64 bits, not one of {value.bit_length()}"
+    elif isinstance(value, str) and any(
+        letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value
+    ):
+        problem = f"must be text that a file can hold, not {value!a}"
+    if problem:
+        raise source.error(location, problem)
 
 
 def _explain(model: type[BaseModel], error: ErrorDetails) -> tuple[Location, str]:
@@ -324,6 +377,16 @@ def _explain(model: type[BaseModel], error: ErrorDetails) -> tuple[Location, str
         return location, f"{message}, not {value!r}" + (
             f"; did you mean '{near[0]}'?" if near else ""
         )
+    if kind in ("too_short", "too_long", "string_too_short", "string_too_long"):
+        least = kind.endswith("short")
+        limit = context["min_length" if least else "max_length"]
+        unit = "characters" if kind.startswith("string") else "entries"
+        return location, f"must have at {'least' if least else 'most'} {limit} {unit}"
+    if kind == "model_type":
+        model_at = _model_at(model, location)
+        keys = list(model_at.model_fields) if model_at is not None else []
+        some = ", ".join([*keys[:4], "..."] if len(keys) > 4 else keys)
+        message = "must be a mapping of keys to values" + (f" ({some})" if some else "")
     if message.startswith("must be"):
         shown = repr(value)
         message += f", not {shown if len(shown) <= 60 else shown[:57] + '...'}"

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field, model_serializer, model_validator
 
 from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
+from elfern_rl.experiment.chunks import CHUNKS
 from elfern_rl.experiment.config import GameConfig, Source, StrictModel
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
@@ -92,13 +93,25 @@ def identify(
         checksum = _checksum(chosen.spec, agent)
         entries.append({"name": chosen.name, "spec": chosen.spec, "sha256": checksum})
     file = folder.path / "agents.json"
-    if file.exists():
-        for before, now in zip(read_json(file), entries, strict=True):
-            if before["sha256"] != now["sha256"]:
+    chunks = folder.path / CHUNKS
+    # As long as nothing has been played, an agent of one's own may still be mended.
+    if file.exists() and chunks.exists() and chunks.stat().st_size:
+        known = _checksums(file)
+        for place, now in enumerate(entries):
+            if place >= len(known) or known[place] != now["sha256"]:
                 raise RunFolderError(f"{folder.path}: agent '{now['name']}' {_CHANGED}")
     else:
         folder.write_json("agents.json", entries)
     return entries
+
+
+def _checksums(file: Path) -> list[Any]:
+    """Returns what ``agents.json`` holds: the agents' checksums in their order."""
+    data = read_json(file)
+    try:
+        return [entry["sha256"] for entry in data]
+    except (KeyError, TypeError):
+        raise RunFolderError(f"{file}: damaged; use --fresh to start again") from None
 
 
 _CHANGED = (

@@ -14,14 +14,26 @@ __all__ = ["curves_png", "evaluations", "metrics_of"]
 
 Rows = list[dict[str, Any]]
 
+_IN_EVERY_LINE = {"samples", "seconds", "entropy", "explained_variance"}
+
 
 def metrics_of(folder: Path) -> Rows:
     """Returns the lines of a training run's metrics.
 
     Raises:
-        RunFolderError: there are none.
+        RunFolderError: there are none, or a line is damaged.
     """
-    rows = read_metrics(folder / "metrics.jsonl")
+    file = folder / "metrics.jsonl"
+    try:
+        rows = read_metrics(file)
+    except (OSError, ValueError) as error:
+        raise RunFolderError(f"{file}: cannot be read: {error}") from None
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict) or not row.keys() >= _IN_EVERY_LINE:
+            raise RunFolderError(
+                f"{file}: line {number} is damaged; every line holds "
+                f"{', '.join(sorted(_IN_EVERY_LINE))}"
+            )
     if not rows:
         raise RunFolderError(
             f"{folder}: no metrics.jsonl with a finished iteration; expected a folder of a "

@@ -44,9 +44,10 @@ def changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 
 def _flat(data: dict[str, Any]) -> dict[str, Any]:
+    packages = data.get("packages")
     return {
         **{key: value for key, value in data.items() if not isinstance(value, dict)},
-        **data.get("packages", {}),
+        **(packages if isinstance(packages, dict) else {}),
     }
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_serializer, model_validator
 
-from elfern_rl.experiment.chunks import ChunkStore
-from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
+from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
+from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
 from elfern_rl.experiment.contestants import (
     AgentConfig,
     check_agents,
@@ -46,7 +46,10 @@ class Challenger(AgentConfig):
     """One agent: its spec, or ``{spec: ..., name: ..., pairs: ...}``."""
 
     pairs: int | None = Field(
-        None, ge=1, description="duplicate sets of this agent at most; default: those of the run"
+        None,
+        ge=1,
+        le=MOST_PAIRS,
+        description="duplicate sets of this agent at most; default: those of the run",
     )
 
     @model_serializer
@@ -65,7 +68,9 @@ class Config(GameConfig):
     kind: Literal["gauntlet"]
     agents: list[Challenger] = Field(min_length=1, description="specs, or spec, name and pairs")
     opponents: list[Challenger] = Field(min_length=1, description="the same")
-    pairs: int = Field(1000, ge=1, description="duplicate sets where neither side says fewer")
+    pairs: int = Field(
+        1000, ge=1, le=MOST_PAIRS, description="duplicate sets where neither side says fewer"
+    )
     chunk: int = Field(
         50, ge=1, description="duplicate sets played at once; what a kill can lose at most"
     )
@@ -158,7 +163,7 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     config = cast(Config, config)
     entries = identify([*config.agents, *config.opponents], config, folder)
     chunks = list(_chunks(config, entries))
-    store = ChunkStore(folder.path / "chunks.jsonl")
+    store = ChunkStore(folder.path / CHUNKS)
     done = store.load()
     missing = [chunk for chunk in chunks if chunk.key not in done]
     _logger.info("%d of %d chunks are done", len(chunks) - len(missing), len(chunks))

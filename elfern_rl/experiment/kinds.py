@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
+from elfern_rl.errors import ElfernError, RunFolderError, one_line
 from elfern_rl.experiment.config import CommonConfig, Source
 from elfern_rl.experiment.runfolder import RunFolder
 
-__all__ = ["KINDS", "Kind", "KindModule"]
+__all__ = ["KINDS", "Kind", "KindModule", "stored_summary"]
 
 
 class KindModule(Protocol):
@@ -80,3 +81,20 @@ KINDS: dict[str, Kind] = {
         "agents against fixed opponents: what ingredients are worth, strength by time a move",
     ),
 }
+
+
+def stored_summary(module: KindModule, path: Path) -> str:
+    """Returns a kind's summary of results that may be old, or that somebody has edited.
+
+    Raises:
+        RunFolderError: they are missing, damaged, or of another version.
+    """
+    try:
+        return module.summary(path)
+    except ElfernError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise RunFolderError(
+            f"{path}: its results are damaged or of another version ({one_line(error)}); "
+            "`elfern run ... --fresh` makes them anew"
+        ) from error

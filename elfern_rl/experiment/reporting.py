@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from elfern_rl.errors import RunFolderError
+from elfern_rl.errors import RunFolderError, suggest
 from elfern_rl.experiment.curves import curves_png, evaluations, metrics_of
 from elfern_rl.experiment.files import write_bytes
-from elfern_rl.experiment.kinds import KINDS
+from elfern_rl.experiment.kinds import KINDS, stored_summary
 from elfern_rl.experiment.runfolder import Status, read_config, read_status
 
 __all__ = ["report"]
@@ -35,7 +35,9 @@ def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
         if status is Status.ABSENT:
             raise RunFolderError(f"{path}: no run folder; expected one made by `elfern run`")
         config = read_config(path)
-        kind = str(config["kind"])
+        kind = str(config.get("kind"))
+        if kind not in KINDS:
+            raise RunFolderError(f"{path}: a run of unknown kind '{kind}'{suggest(kind, KINDS)}")
         head = f"{path}: {kind}, {status.value}"
         if kind == "train":
             rows = training[str(path)] = metrics_of(path)
@@ -45,11 +47,13 @@ def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
             if measured and status is not Status.FINISHED:
                 head += f", {measured[-1]['eval/points']:+.3f} game points a deal"
         if status is Status.FINISHED:
-            head += "\n" + KINDS[kind].load().summary(path)
+            head += "\n" + stored_summary(KINDS[kind].load(), path)
         texts.append(head)
     if training:
         alone = len(training) == 1
         where = Path(out) if out else (paths[0] if alone else Path()) / "curves.png"
+        if where.is_dir():
+            raise RunFolderError(f"{where}: is a folder; --out takes a file such as curves.png")
         title = paths[0].name if alone else "Learning curves"
         write_bytes(where, curves_png(training, title, "the heuristic"))
         texts.append(f"curves: {where}")

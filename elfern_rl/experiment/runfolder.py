@@ -30,6 +30,14 @@ __all__ = ["RunFolder", "Status", "is_finished", "open_run", "read_config", "rea
 MARKER = "run.json"
 LOCK = ".lock"
 _MADE_BY = "elfern_rl run folder"
+_ENTRIES: dict[str, type | tuple[type, ...]] = {
+    "status": str,
+    "started": str,
+    "continued": list,
+    "seconds": (int, float),
+    "config": dict,
+}
+"""What every marker holds, and of what type."""
 
 _logger = logging.getLogger("elfern_rl")
 
@@ -195,7 +203,7 @@ def _read_marker(path: Path) -> dict[str, Any] | None:
     """Returns what run.json says; None if there is no folder or nothing in it.
 
     Raises:
-        RunFolderError: it is a file, or a folder with something else in it.
+        RunFolderError: it is a file, a folder with something else in it, or run.json is damaged.
     """
     with writing(path):
         if not path.exists():
@@ -206,6 +214,12 @@ def _read_marker(path: Path) -> dict[str, Any] | None:
     if MARKER in names:
         data = read_json(path / MARKER)
         if isinstance(data, dict) and data.get("made_by") == _MADE_BY:
+            for key, kind in _ENTRIES.items():
+                if not isinstance(data.get(key), kind):
+                    raise RunFolderError(
+                        f"{path / MARKER}: damaged: '{key}' is missing or wrong; "
+                        "delete the folder, or choose another out="
+                    )
             return data
     if names - {LOCK}:
         raise RunFolderError(
@@ -306,7 +320,10 @@ def _note_environment(path: Path) -> dict[str, Any]:
     if not file.exists():
         write_json(file, now)
     else:
-        for change in changes(read_json(file), now):
+        before = read_json(file)
+        if not isinstance(before, dict):
+            raise RunFolderError(f"{file}: damaged; use --fresh to start again")
+        for change in changes(before, now):
             _logger.warning("environment changed since the run began: %s", change)
     return now
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from elfern_rl.errors import suggest
 from elfern_rl.experiment.config import CommonConfig, Source, apply_overrides, read_yaml, validate
-from elfern_rl.experiment.kinds import KINDS, KindModule
+from elfern_rl.experiment.kinds import KINDS, KindModule, stored_summary
 from elfern_rl.experiment.runfolder import is_finished, open_run
 
 __all__ = ["Loaded", "load", "run"]
@@ -82,7 +82,7 @@ def run(
             assist(config)
         return folder
     if not fresh and is_finished(config):
-        echo(loaded.module.summary(folder))
+        echo(stored_summary(loaded.module, folder))
         echo(f"finished before in {folder} (--fresh runs it again)")
         return folder
     loaded.module.check(config, loaded.source)

@@ -17,8 +17,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from elfern_rl.errors import RunFolderError
-from elfern_rl.experiment.chunks import ChunkStore
-from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
+from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
+from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
 from elfern_rl.experiment.contestants import (
     AgentConfig,
     check_agents,
@@ -38,6 +38,8 @@ __all__ = ["AgentConfig", "Config", "check", "run", "summary"]
 
 Pair = tuple[int, int]
 
+_IN_EVERY_CHUNK = {"points", "card_points", "roles", "seconds", "moves"}
+
 _logger = logging.getLogger(__name__)
 
 
@@ -51,6 +53,7 @@ class Config(GameConfig):
     pairs: int = Field(
         1000,
         ge=1,
+        le=MOST_PAIRS,
         description="duplicate sets a pairing (two players: pairs, every deal with seats swapped)",
     )
     chunk: int = Field(
@@ -102,9 +105,13 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     config = cast(Config, config)
     entries = identify(config.agents, config, folder)
     chunks = list(_chunks(config, entries))
-    store = ChunkStore(folder.path / "chunks.jsonl")
+    store = ChunkStore(folder.path / CHUNKS)
     # Chunks of an earlier version say nothing of roles; they are played again.
-    done = {key: record for key, record in store.load().items() if "roles" in record}
+    done = {
+        key: record
+        for key, record in store.load().items()
+        if isinstance(record, dict) and record.keys() >= _IN_EVERY_CHUNK
+    }
     missing = [chunk for chunk in chunks if chunk.key not in done]
     _logger.info(
         "%d agents, %d pairings, %d duplicate sets each; %d of %d chunks are done",

@@ -80,7 +80,7 @@ _GAMES: dict[str, tuple[str, str]] = {
         "Herzblatt (1966 or older): two to five players, one against the rest, hearts are trumps",
     ),
 }
-_NUMBER = re.compile(r"[+-]?\d+$")
+_NUMBER = re.compile(r"[+-]?[0-9]+$")
 
 
 def games() -> dict[str, str]:
@@ -152,6 +152,8 @@ def typed_parameters(
         elif isinstance(default, int):
             if isinstance(raw, bool) or not _NUMBER.match(text):
                 raise InvalidOption(f"{short_name}: {key}={text}: must be a whole number")
+            if len(text) > 20:  # nothing so large is allowed, and Python may refuse to read it
+                raise InvalidOption(f"{short_name}: {key}={text[:17]}...: too large a number")
             values[key] = int(text)
         else:
             values[key] = text

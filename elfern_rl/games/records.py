@@ -195,7 +195,7 @@ class GameRecord:
         """
         try:
             data = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidDeal(f"game record: no valid JSON: {error}") from None
         if not isinstance(data, dict):
             raise InvalidDeal("game record: must be a JSON object")
@@ -220,7 +220,10 @@ class GameRecord:
             ):
                 raise InvalidDeal(f"game record: '{key}' must be a list of "
                                   f"{'numbers' if key == 'returns' else 'strings'}")
-            data[key] = tuple(float(x) if key == "returns" else x for x in value)
+            try:
+                data[key] = tuple(float(x) if key == "returns" else x for x in value)
+            except OverflowError:
+                raise InvalidDeal("game record: 'returns' holds too large a number") from None
         seed = data.get("seed")
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
             raise InvalidDeal("game record: 'seed' must be a whole number or null")

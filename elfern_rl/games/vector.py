@@ -6,6 +6,7 @@ All arrays are allocated once and written in place.  What :meth:`VectorEnv.reset
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -32,6 +33,18 @@ __all__ = [
 ]
 
 _OBSERVATIONS = ("features", "none")
+
+MOST_ENVS = 1 << 24
+"""The most environments side by side; they alone would fill some 20 GB."""
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool | np.bool_):
+        raise InvalidOption(f"{name}={value}: must be a whole number")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InvalidOption(f"{name}={value!r}: must be a whole number") from None
 
 
 class TimeStep(NamedTuple):
@@ -207,8 +220,9 @@ class VectorEnv:
         self, options: GameOptions, num_envs: int, seed: int, observations: str = "features"
     ) -> None:
         """See :func:`make_vector_env`."""
-        if num_envs < 1:
-            raise InvalidOption(f"num_envs={num_envs}: must be at least 1")
+        num_envs, seed = _whole("num_envs", num_envs), _whole("seed", seed)
+        if not 1 <= num_envs <= MOST_ENVS:
+            raise InvalidOption(f"num_envs={num_envs}: must be 1 to {MOST_ENVS}")
         if observations not in _OBSERVATIONS:
             raise InvalidOption(
                 f"observations='{observations}': must be one of {', '.join(_OBSERVATIONS)}"
@@ -267,7 +281,13 @@ class VectorEnv:
         """
         if not self._started:
             raise IllegalAction("step() before reset(): call reset() first")
-        chosen = np.asarray(actions)
+        try:
+            chosen = np.asarray(actions)
+        except ValueError:
+            raise IllegalAction(
+                f"actions must be integers of shape ({self.num_envs},), "
+                "not rows of different lengths"
+            ) from None
         if chosen.shape != (self.num_envs,) or chosen.dtype.kind not in "iu":
             raise IllegalAction(
                 f"actions must be integers of shape ({self.num_envs},), "
@@ -347,7 +367,7 @@ def make_vector_env(
 
     Args:
         game: a game string such as ``"elfern(hand_size=4)"``, a ``pyspiel.Game`` or options.
-        num_envs: N, at least 1.
+        num_envs: N, 1 to ``MOST_ENVS``.
         seed: any integer; the same seed gives the same deals.
         observations: ``"features"`` (float32[N, F], written by the kernel) or ``"none"``.
 

@@ -15,7 +15,7 @@ from elfern_rl.rng import Rng
 from elfern_rl.solver.endgame import EndgameTable
 from elfern_rl.solver.exact import exact_returns, is_exact
 
-__all__ = ["RANDOM", "Rollout", "make_rollout", "rollout"]
+__all__ = ["RANDOM", "Rollout", "choose", "make_rollout", "rollout"]
 
 RANDOM = -1
 """Value of ``flags`` for uniformly random play."""
@@ -31,6 +31,14 @@ class Rollout(NamedTuple):
 def make_rollout(name: str, flags: int) -> Rollout:
     """Returns the policy ``heuristic``, with the habits ``flags``, or ``random``."""
     return Rollout(flags if name == "heuristic" else RANDOM)
+
+
+@leaf
+def choose(row: Row, rules: Rules, policy: Rollout, rng: Rng) -> int:
+    """Returns the action of the player to move in a full row."""
+    if policy.flags == RANDOM:
+        return random_bit(engine.legal_mask(row), rng)
+    return engine.heuristic(row, rules, engine.current_player(row), policy.flags, rng)
 
 
 @leaf(forceinline=False)
@@ -59,10 +67,6 @@ def rollout(
         if is_exact(table, row, rules):
             exact_returns(table, row, rules, points)
             return
-        if policy.flags == RANDOM:
-            action = random_bit(engine.legal_mask(row), rng)
-        else:
-            action = engine.heuristic(row, rules, player, policy.flags, rng)
-        engine.play(row, rules, deck, action)
+        engine.play(row, rules, deck, choose(row, rules, policy, rng))
         player = engine.current_player(row)
     engine.returns(row, rules, points)

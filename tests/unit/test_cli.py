@@ -350,6 +350,46 @@ def test_an_agent_that_changed_is_not_mixed_with_its_former_self(here, capsys):
     assert cli.main(["run", "field.yaml", "--fresh"]) == 0
 
 
+def test_an_agent_may_be_mended_before_anything_is_played(here, capsys):
+    words = ["run", "field.yaml", "pairs=2", "agents=['slow.py:Slow', random]"]
+    (here / "slow.py").write_text(SLOW.replace("return int", "return 32 + int"))
+    assert cli.main(words) == 2
+    assert capsys.readouterr().err.startswith("IllegalAction: agent 'slow.py:Slow' chose ")
+    (here / "slow.py").write_text(SLOW)
+    assert cli.main(words) == 0
+
+
+def test_damaged_results_are_one_line(here, capsys):
+    assert cli.main(["run", "field.yaml", "pairs=2", "agents=[random, heuristic]"]) == 0
+    results = here / "runs" / "field" / "results.json"
+    whole = results.read_text()
+    for text in ("{}", "[]", "null", '{"schema": "x"}'):
+        results.write_text(text)
+        capsys.readouterr()
+        for words in (
+            ["run", "field.yaml", "pairs=2", "agents=[random, heuristic]"],
+            ["report", "runs/field"],
+        ):
+            assert cli.main(words) == 2
+            error = capsys.readouterr().err
+            assert error.startswith("RunFolderError: runs/field: ")
+            assert error.count("\n") == 1
+    results.write_text(whole)
+    marker = here / "runs" / "field" / "run.json"
+    marker.write_text(marker.read_text().replace('"tournament"', '"turnament"'))
+    assert cli.main(["report", "runs/field"]) == 2
+    assert "unknown kind 'turnament'; did you mean 'tournament'?" in capsys.readouterr().err
+
+
+def test_a_refusal_of_the_operating_system_is_one_line(monkeypatch, capsys):
+    def refuse(arguments):
+        raise OSError(28, "No space left on device", "x/y")
+
+    monkeypatch.setattr(cli, "_dispatch", refuse)
+    assert cli.main(["list"]) == 2
+    assert capsys.readouterr().err == "OSError: [Errno 28] No space left on device: 'x/y'\n"
+
+
 def test_list_shows_everything_that_can_be_named(here, capsys):
     assert cli.main(["list"]) == 0
     text = capsys.readouterr().out

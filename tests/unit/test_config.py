@@ -110,6 +110,28 @@ def refusal(tmp_path, monkeypatch, text, *overrides):
             "kind: tournament\nagnets: [random, heuristic]\n",
             "x.yaml: unknown key 'agnets'; did you mean 'agents'? (and 1 more)",
         ),
+        (
+            GOOD + "x: &a [*a]\n",
+            "x.yaml: broken YAML: nested too deeply, or an alias inside what it stands for",
+        ),
+        (GOOD + "x: 2020-13-45\n", "x.yaml: broken YAML: month must be in 1..12"),
+        (GOOD + "x: [1, .inf]\n", "x.yaml: x[1]: must be a finite number, not inf"),
+        (GOOD + "x: .nan\n", "x.yaml: x: must be a finite number, not nan"),
+        (
+            GOOD + f"pairs: {1 << 70}\n",
+            "x.yaml: pairs: must be a number of at most 64 bits, not one of 71",
+        ),
+        (GOOD + "pairs: 1000000000\n", "x.yaml: pairs: must be less than or equal to 10000000, "
+         "not 1000000000"),
+        (
+            GOOD + 'out: "a\\0b"\n',
+            "x.yaml: out: must be text that a file can hold, not 'a\\x00b'",
+        ),
+        (
+            GOOD + 'name: "\\ud800"\n',
+            "x.yaml: name: must be text that a file can hold, not '\\ud800'",
+        ),
+        (GOOD + "out: ''\n", "x.yaml: out: must have at least 1 characters"),
         (GOOD + "pairs: many\n", "x.yaml: pairs: must be a valid integer, not 'many'"),
         (GOOD + "pairs: 2.5\n", "x.yaml: pairs: must be a valid integer, not 2.5"),
         (GOOD + "pairs: yes\n", "x.yaml: pairs: must be a valid integer, not True"),
@@ -122,7 +144,7 @@ def refusal(tmp_path, monkeypatch, text, *overrides):
         ),
         (
             "kind: tournament\nagents: [random]\n",
-            "x.yaml: agents: List should have at least 2 items after validation, not 1",
+            "x.yaml: agents: must have at least 2 entries",
         ),
         (
             "kind: tournament\nagents: [random, {sepc: heuristic}]\n",
@@ -130,7 +152,7 @@ def refusal(tmp_path, monkeypatch, text, *overrides):
         ),
         (
             "kind: tournament\nagents: [random, 3]\n",
-            "x.yaml: agents[1]: must be a valid dictionary or instance of AgentConfig, not 3",
+            "x.yaml: agents[1]: must be a mapping of keys to values (spec, name), not 3",
         ),
         (
             "kind: tournament\nagents: [random, random]\n",
@@ -171,7 +193,7 @@ def refusal(tmp_path, monkeypatch, text, *overrides):
 def test_a_mistake_is_named_with_its_place(tmp_path, monkeypatch, text, message):
     found = refusal(tmp_path, monkeypatch, text)
     if message is None:
-        assert found.startswith("x.yaml: ppo: must be a valid dictionary")
+        assert found.startswith("x.yaml: ppo: must be a mapping of keys to values (samples, ")
     else:
         assert found == message
 
@@ -186,7 +208,7 @@ def test_a_mistake_is_named_with_its_place(tmp_path, monkeypatch, text, message)
         ("agents.1=ismtcs", "'agents.1=ismtcs': unknown agent 'ismtcs'; did you mean 'ismcts'?"),
         ("agents.2=random", "'agents.2=random': agents is a list of 2; its items are"),
         ("agents.x=random", "'agents.x=random': agents is a list of 2; its items are"),
-        ("agents=[random, 5]", "'agents=[random, 5]': agents[1]: must be a valid dictionary"),
+        ("agents=[random, 5]", "'agents=[random, 5]': agents[1]: must be a mapping of keys"),
         ("kind=trian", "'kind=trian': unknown kind 'trian'; did you mean 'train'?"),
         ("game=elfern(suits=0)", "'game=elfern(suits=0)': elfern: suits=0: must be 1 to 4"),
         ("a b=5", "'a b=5': an override must look like key=value or key.key=value"),
@@ -369,3 +391,11 @@ def test_no_two_shipped_configurations_share_a_run_folder():
 def test_locations_read_like_python():
     assert format_location(("agents", 1, "spec")) == "agents[1].spec"
     assert format_location(()) == ""
+
+
+def test_a_number_of_thousands_of_digits_is_refused(tmp_path, monkeypatch):
+    said = refusal(tmp_path, monkeypatch, GOOD + f"pairs: {'9' * 5000}\n")
+    assert said.startswith("x.yaml: broken YAML: ")
+    assert len(said) < 300
+    said = refusal(tmp_path, monkeypatch, GOOD, f"pairs={'9' * 5000}")
+    assert "broken YAML" in said

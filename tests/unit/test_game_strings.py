@@ -54,6 +54,8 @@ REFUSED_BY_OPENSPIEL_FIRST = [
      "Expected type: kInt"),
     ("elfern(hand_size=2.5)", "elfern: hand_size=2.5: must be a whole number",
      "Expected type: kInt"),
+    ("elfern(hand_size=６)", "elfern: hand_size=６: must be a whole number",
+     "Expected type: kInt"),
     ("elfern(hand_size=)", "elfern: hand_size=: must be a whole number", "Expected type: kInt"),
     ("elfern(hand_size)", "'elfern(hand_size)': 'hand_size' is no option; write option=value",
      "Unknown parameter"),
@@ -152,3 +154,8 @@ def test_one_kind_of_error_and_one_line() -> None:
         assert isinstance(error.value, ValueError)
         assert "\n" not in str(error.value)
         assert error.value.__cause__ is None
+
+
+def test_a_number_of_thousands_of_digits_is_refused() -> None:
+    with pytest.raises(InvalidOption, match=r"^elfern: hand_size=9{17}\.\.\.: too large a number$"):
+        parse_game(f"elfern(hand_size={'9' * 5000})")

@@ -283,6 +283,7 @@ def record_line(**changes: object) -> str:
         ("{", "game record: no valid JSON: Expecting property name enclosed in double quotes: "
               "line 1 column 2 (char 1)"),
         ("[1]", "game record: must be a JSON object"),
+        (record_line(returns=[10**400, 1]), "game record: 'returns' holds too large a number"),
         (record_line(schema=2), "game record: schema 2: this version reads 1"),
         (record_line(schema="absent"), "game record: schema None: this version reads 1"),
         (record_line(schema=True), "game record: schema True: this version reads 1"),
@@ -305,6 +306,12 @@ def test_what_is_no_record(line: str, message: str) -> None:
     with pytest.raises(InvalidDeal) as error:
         GameRecord.from_json(line)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"schema": ' + "9" * 5000 + "}", b"\xff\xfe{"])
+def test_what_json_itself_refuses(line: str) -> None:
+    with pytest.raises(InvalidDeal, match=r"^game record: no valid JSON: "):
+        GameRecord.from_json(line)
 
 
 @pytest.mark.parametrize(

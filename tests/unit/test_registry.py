@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -181,7 +183,7 @@ def test_each_of_the_four_methods_is_enough() -> None:
     class Nothing(Agent):
         pass
 
-    with pytest.raises(TypeError, match="Nothing overrides none of act"):
+    with pytest.raises(InvalidAgent, match="Nothing overrides none of act"):
         Nothing(OPTIONS)
 
 
@@ -326,6 +328,59 @@ def test_an_error_of_the_agent_itself_passes_through(tmp_path: Path) -> None:
         make_agent(str(path), GAME)
 
 
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("class AGENT(Agent):\n    pass\n", "AGENT overrides none of act, policy"),
+        (
+            "class AGENT(Agent):\n    def __init__(self, *a): raise KeyError('x')\n"
+            "    def act(self, info, rng): return 0\n",
+            "cannot be made: {path}: line 3: KeyError: 'x'",
+        ),
+        ("raise SystemExit(7)\n", "{path}: line 2: SystemExit: 7"),
+    ],
+)
+def test_agents_that_cannot_be_made(source: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "faulty.py"
+    path.write_text("from elfern_rl.agent import Agent\n" + source)
+    with pytest.raises(InvalidAgent) as caught:
+        make_agent(str(path), GAME)
+    assert message.format(path=path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1, 2], "a policy must be 32 numbers, one an action, not of shape [2]"),
+        (0.5, "a policy must be 32 numbers"),
+        ("policy", "a policy must be 32 numbers"),
+        (None, "a policy must be 32 numbers"),
+        (np.zeros(32), "not all zero"),
+        (np.full(32, np.nan), "finite"),
+        (np.full(32, np.inf), "finite"),
+        (np.eye(32)[0] - 0.1, "none of them negative"),
+    ],
+)
+def test_what_is_no_policy_is_refused(given: Any, message: str) -> None:
+    class One(Agent):
+        def policy(self, info: InformationState, rng: np.random.Generator) -> Any:
+            return given
+
+    class Many(Agent):
+        def policy_batch(self, views: Any, seeds: Any) -> Any:
+            return np.stack([given] * len(views))
+
+    views, seeds = positions(2), np.zeros(2, dtype=np.uint64)
+    info = InformationState(views[0], OPTIONS)
+    for cls in (One, Many):
+        named = f"agent '{cls.__name__}': a policy must be"
+        with pytest.raises(IllegalAction, match=named) as one:
+            cls(OPTIONS).act_batch(views, seeds)
+        assert message in str(one.value)
+    with pytest.raises(IllegalAction, match="a policy must be"):
+        One(OPTIONS).act(info, np.random.default_rng(0))
+
+
 def test_options_may_depend_on_the_game(tmp_path: Path) -> None:
     path = tmp_path / "varied.py"
     path.write_text(
@@ -418,3 +473,21 @@ def test_a_bot_that_breaks_the_rules_is_named() -> None:
         state.apply_action(state.chance_outcomes()[0][0])
     with pytest.raises(IllegalAction, match="agent 'Cheat' chose 31"):
         AgentBot(Cheat(OPTIONS), 0).step(state)
+
+
+def test_the_readmes_agent_plays(tmp_path: Path) -> None:
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    source = readme.partition("# mine.py")[2].partition("```")[0].partition("\n")[2]
+    path = tmp_path / "mine.py"
+    path.write_text(source, encoding="utf-8")
+    view = positions(1)[0]
+    lowest = sorted(InformationState(view, OPTIONS).legal_actions, key=lambda card: card % 8)
+    for skip in (0, 1):
+        agent = make_agent(f"{path}:Lowest:skip={skip}", GAME)
+        chosen = agent.act_batch(view[np.newaxis], np.zeros(1, dtype=np.uint64))
+        assert chosen.tolist() == [lowest[min(skip, len(lowest) - 1)]]
+
+
+def test_the_solver_is_there_without_being_imported() -> None:
+    code = "import elfern_rl; elfern_rl.solver.endgame"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -187,6 +187,41 @@ def test_a_damaged_marker_is_named(config):
         is_finished(config)
 
 
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"status": 3}, "status"),
+        ({"config": []}, "config"),
+        ({"seconds": "x"}, "seconds"),
+        ({"continued": None}, "continued"),
+    ],
+)
+def test_a_marker_with_wrong_entries_is_named(config, change, key):
+    with open_run(config):
+        pass
+    marker = Path(config.out) / "run.json"
+    marker.write_text(json.dumps(json.loads(marker.read_text()) | change))
+    for use in (is_finished, lambda config: read_status(Path(config.out))):
+        with pytest.raises(RunFolderError, match=rf"run\.json: damaged: '{key}' is missing"):
+            use(config)
+
+
+def test_a_damaged_environment_is_named(config):
+    with pytest.raises(KeyboardInterrupt), open_run(config):
+        raise KeyboardInterrupt
+    (Path(config.out) / "environment.json").write_text("[]")
+    with pytest.raises(RunFolderError, match=r"environment\.json: damaged"), open_run(config):
+        pass
+
+
+def test_json_nested_without_end_is_named(config):
+    with open_run(config):
+        pass
+    (Path(config.out) / "run.json").write_text("[" * 100_000)
+    with pytest.raises(RunFolderError, match=r"run\.json: cannot be read: "):
+        is_finished(config)
+
+
 def test_fresh_keeps_the_configuration_and_the_current_directory(config, monkeypatch):
     with open_run(config):
         pass

@@ -13,8 +13,10 @@ from scipy.stats import norm
 
 import elfern_rl
 from elfern_rl.errors import InvalidAgent
+from elfern_rl.games.herzblatt.kernel import SOLOIST
 from elfern_rl.games.spiel import CardState
 from elfern_rl.registry import make_agent
+from elfern_rl.solver.double_dummy import double_dummy
 
 # The chance that a right search fails a statistical test, by bad luck of its seed.  (The seeds are
 # fixed, so a test that passes once passes always.)
@@ -27,6 +29,7 @@ SPECS = [
     "pimc:worlds=10",
     "pimc:worlds=10,rollout=random,exact=false,inference=bids,pool=20",
     "pimc:worlds=10,inference=plays,pool=20,noise=0.4",
+    "pimc:worlds=3,solve=14",
 ]
 GAMES = ["elfern", "elfern(trump=true,must_head=true)"] + [
     f"herzblatt(players={n})" for n in range(2, 6)
@@ -140,6 +143,39 @@ def test_search_without_the_table_finds_what_the_table_knows(seed: int) -> None:
     assert known[0] == known[1]
 
 
+@pytest.mark.parametrize(
+    ("game", "moves"),
+    [
+        ("elfern", 20),
+        ("elfern", 23),
+        ("elfern(trump=true,must_head=true,scoring=honours)", 21),
+        ("herzblatt(players=2)", 11),
+        ("herzblatt(players=2)", 14),
+    ],
+)
+def test_pimc_is_exact_where_everything_is_known(game: str, moves: int) -> None:
+    """In phase two, and for a soloist of two players, who has seen all the cards but nine."""
+    checked = 0
+    for seed in range(1, 9):
+        state = after(game, seed, moves)
+        if state.is_terminal() or (
+            "herzblatt" in game and state.current_player() != int(state.row[SOLOIST]) - 1
+        ):
+            continue
+        agent: Any = make_agent("pimc:worlds=1,exact=false,solve=32", game)
+        views = np.repeat(views_of([state]), 3, axis=0)
+        values = agent.evaluate(views, np.arange(3, dtype=np.uint64))
+        assert np.array_equal(values[0], values[1])
+        if len(state.legal_actions()) == 1:
+            continue
+        answer = double_dummy(state)
+        best = np.flatnonzero(values[0] == values[0].max())
+        assert set(best) == set(answer.optimal_actions)
+        assert values[0].max() == answer.returns[state.current_player()]
+        checked += 1
+    assert checked > 0
+
+
 def worth(state: CardState) -> float:
     """What player 0 gets under best play of both, by the table."""
     state = state.clone()
@@ -163,6 +199,7 @@ def test_the_table_answers_without_search(name: str) -> None:
     [
         ("pimc:worlds=0", "worlds=0: input should be greater than or equal to 1"),
         ("pimc:inference=yes", "inference=yes: input should be 'none', 'bids' or 'plays'"),
+        ("pimc:solve=33", "solve=33: input should be less than or equal to 32"),
         ("pimc:noise=0", "noise=0: input should be greater than 0"),
         ("ismcts:noise=1.5", "noise=1.5: input should be less than or equal to 1"),
         ("ismcts:depth=-1", "depth=-1: input should be greater than or equal to 0"),

@@ -348,6 +348,7 @@ def test_what_the_refusal_says() -> None:
         ([0.0, 0.0, 0.0], r"float64\[3\]"),
         ([True, True, True], r"bool\[3\]"),
         (3, r"int64\[\]"),
+        ([[0], [0, 0], [0]], r"rows of different lengths"),
     ],
 )
 def test_actions_of_the_wrong_form(actions: object, what: str) -> None:
@@ -374,8 +375,14 @@ def test_step_before_reset() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_envs": 0}, "num_envs=0: must be at least 1"),
-        ({"num_envs": -5}, "num_envs=-5: must be at least 1"),
+        ({"num_envs": 0}, "num_envs=0: must be 1 to 16777216"),
+        ({"num_envs": -5}, "num_envs=-5: must be 1 to 16777216"),
+        ({"num_envs": 10**13}, "num_envs=10000000000000: must be 1 to 16777216"),
+        ({"num_envs": 1.5}, "num_envs=1.5: must be a whole number"),
+        ({"num_envs": "4"}, "num_envs='4': must be a whole number"),
+        ({"num_envs": True}, "num_envs=True: must be a whole number"),
+        ({"seed": None}, "seed=None: must be a whole number"),
+        ({"seed": 1.5}, "seed=1.5: must be a whole number"),
         ({"observations": "tensor"}, "observations='tensor': must be one of features, none"),
         ({"game": "elfern(suits=7)"}, "elfern: suits=7: must be 1 to 4"),
         ({"game": 7}, "7 is no game; give a game string, a pyspiel.Game or its options"),
