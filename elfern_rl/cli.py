@@ -48,10 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(one_line(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        is_run = arguments[:1] == ["run"]
-        hint = ": continue with the same command" if is_run else ""
-        print(f"\ninterrupted{hint}", file=sys.stderr)
-        return 130
+        return _interrupted(arguments)
     except BrokenPipeError:
         # The reader (`elfern list | head`) has had enough; the flush at exit must not fail too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -59,6 +56,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, a file that may not be read or written
         print(one_line(error), file=sys.stderr)
         return 2
+    except Exception as error:
+        # Ctrl-C while Numba compiles may end in an error of its own.
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__context__
+        if cause is None:
+            raise
+        return _interrupted(arguments)
+
+
+def _interrupted(arguments: list[str]) -> int:
+    hint = ": continue with the same command" if arguments[:1] == ["run"] else ""
+    print(f"\ninterrupted{hint}", file=sys.stderr)
+    return 130
 
 
 def script(default: str) -> int:

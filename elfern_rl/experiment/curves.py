@@ -36,7 +36,7 @@ def metrics_of(folder: Path) -> Rows:
             )
     if not rows:
         raise RunFolderError(
-            f"{folder}: no metrics.jsonl with a finished iteration; expected a folder of a "
+            f"{folder}: no metrics.jsonl with a finished iteration yet; expected a folder of a "
             "training run"
         )
     return rows

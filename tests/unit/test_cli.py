@@ -390,6 +390,18 @@ def test_a_refusal_of_the_operating_system_is_one_line(monkeypatch, capsys):
     assert capsys.readouterr().err == "OSError: [Errno 28] No space left on device: 'x/y'\n"
 
 
+def test_ctrl_c_in_the_compiler_is_one_line(monkeypatch, capsys):
+    def compile_kernels(arguments):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("no compiled object yet")
+
+    monkeypatch.setattr(cli, "_dispatch", compile_kernels)
+    assert cli.main(["run", "x.yaml"]) == 130
+    assert capsys.readouterr().err == "\ninterrupted: continue with the same command\n"
+
+
 def test_list_shows_everything_that_can_be_named(here, capsys):
     assert cli.main(["list"]) == 0
     text = capsys.readouterr().out
