@@ -20,6 +20,7 @@ __all__ = [
     "Tally",
     "count",
     "estimate_mean",
+    "estimate_quantile",
     "estimate_ratio",
     "pair_scores",
     "seat_means",
@@ -28,6 +29,7 @@ __all__ = [
 
 LEVEL = 0.95
 RESAMPLES = 10_000
+QUANTILE_RESAMPLES = 2_000
 FEW = 10
 """Below this sample size the bootstrap is too narrow."""
 
@@ -83,6 +85,31 @@ def estimate_mean(values: NDArray[np.float64], seed: int) -> Estimate:
         means[first : first + len(drawn)] = (drawn * distinct).sum(axis=1) / n
     low, high = np.quantile(means, [_tail(n), 1 - _tail(n)])
     return Estimate(mean, float(low), float(high), standard_error, n)
+
+
+def estimate_quantile(
+    values: NDArray[np.float64], share: float, seed: int
+) -> tuple[float, float | None, float | None]:
+    """Returns a quantile of independent values with its 95% interval (percentile bootstrap).
+
+    Args:
+        values: float64[n], n >= 1.
+        share: which quantile, 0.5 for the median.
+        seed: decides the resamples.
+
+    Returns:
+        The quantile and the ends of the interval; None for these below ten values, where no
+        resample can reach far enough.
+    """
+    n = len(values)
+    found = float(np.quantile(values, share))
+    if n < FEW:
+        return found, None, None
+    drawn = np.random.default_rng(seed).integers(0, n, size=(QUANTILE_RESAMPLES, n))
+    ends = np.quantile(
+        np.quantile(values[drawn], share, axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    )
+    return found, float(ends[0]), float(ends[1])
 
 
 def _tail(n: int) -> float:

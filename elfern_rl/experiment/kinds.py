@@ -80,6 +80,10 @@ KINDS: dict[str, Kind] = {
         "elfern_rl.experiment.gauntlet",
         "agents against fixed opponents: what ingredients are worth, strength by time a move",
     ),
+    "solver": Kind(
+        "elfern_rl.experiment.solver",
+        "exact play: building and reading the endgame table, deals with all cards open, DDS beside",
+    ),
 }
 
 

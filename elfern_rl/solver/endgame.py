@@ -53,6 +53,7 @@ from elfern_rl.solver.patterns import NONE, Numbering, make_numbering, number_of
 __all__ = [
     "EndgameAnswer",
     "EndgameTable",
+    "build_table",
     "endgame",
     "endgame_action",
     "endgame_table",
@@ -326,22 +327,43 @@ def endgame_table(options: ElfernOptions) -> EndgameTable:
 
 @functools.cache
 def _load(key: _Key) -> EndgameTable:
-    num = make_numbering(key.suits, key.honours, key.blanks, key.trump, key.most)
-    total = int(num.starts[-1])
+    path = table_path(key)
+    num = _numbering(key)
+    values = _read(path, int(num.starts[-1]))
+    if values is None:
+        return _build_into(key, num, path)
+    return _table(key, num, values)
+
+
+def build_table(options: ElfernOptions, folder: Path) -> tuple[EndgameTable, Path]:
+    """Builds a game's table anew, whatever is in memory or on disk, and writes it into a folder.
+
+    Args:
+        options: the game's options.
+        folder: where to; the table is returned even if it cannot be written.
+
+    Returns:
+        The table and where it lies.
+    """
+    key = _key(options)
+    path = folder / _file_name(key)
+    return _build_into(key, _numbering(key), path), path
+
+
+def _numbering(key: _Key) -> Numbering:
+    return make_numbering(key.suits, key.honours, key.blanks, key.trump, key.most)
+
+
+def _table(key: _Key, num: Numbering, values: NDArray[np.uint8]) -> EndgameTable:
     suit = sum(1 << rank for rank in range(3, 8))  # honours, wherever the pack has them
     honours = sum(suit << 8 * s for s in range(4))
-    path = table_path(key)
-    values = _read(path, total)
-    table = EndgameTable(
-        num,
-        np.zeros(total, dtype=np.uint8) if values is None else values,
-        honours,
-        int(key.must_head),
-        key.most,
-    )
-    if values is None:
-        _build(table, 0 if key.trump else -1)
-        _write(path, table.values)
+    return EndgameTable(num, values, honours, int(key.must_head), key.most)
+
+
+def _build_into(key: _Key, num: Numbering, path: Path) -> EndgameTable:
+    table = _table(key, num, np.zeros(int(num.starts[-1]), dtype=np.uint8))
+    _build(table, 0 if key.trump else -1)
+    _write(path, table.values)
     return table
 
 
@@ -354,9 +376,13 @@ def table_path(key: _Key) -> Path:
         import platformdirs  # loaded only when a table is wanted
 
         folder = Path(platformdirs.user_cache_path("elfern_rl", appauthor=False))
+    return folder / _file_name(key)
+
+
+def _file_name(key: _Key) -> str:
     name = f"{key.suits}s{key.honours}h{key.blanks}b{key.most}c"
     rules = ("-trump" if key.trump else "") + ("-head" if key.must_head else "")
-    return folder / f"endgame-{FORMAT}-{name}{rules}.table"
+    return f"endgame-{FORMAT}-{name}{rules}.table"
 
 
 def _read(path: Path, total: int) -> NDArray[np.uint8] | None:
