@@ -23,7 +23,7 @@ class IsmctsOptions(AgentOptions):
     """Options of ``ismcts``."""
 
     iterations: int = Field(1000, ge=1, le=10_000_000, description="sampled deals for each move")
-    exploration: float = Field(0.7, ge=0, description="weight of the exploration term")
+    exploration: float = Field(0.7, ge=0, le=1000, description="weight of the exploration term")
     rollout: Literal["heuristic", "random"] = Field(
         "heuristic", description="who plays a sampled deal to its end"
     )

@@ -24,7 +24,8 @@ class PPOConfig(BaseModel):
     samples: int = Field(
         20_000_000,
         ge=1,
-        description="decisions to play in all; rounded up to whole iterations",
+        le=10**13,
+        description="decisions to play in all; rounded up to whole iterations of num_envs * steps",
     )
     num_envs: int = Field(2048, ge=1, le=1 << 20, description="deals played side by side")
     steps: int | None = Field(
@@ -59,7 +60,7 @@ class PPOConfig(BaseModel):
     learning_rate_end: float = Field(
         2e-4, ge=0, le=1, description="Adam's step size at the end; linear in the samples"
     )
-    minibatch: int = Field(2048, ge=1, description="decisions a gradient step")
+    minibatch: int = Field(2048, ge=1, le=1 << 24, description="decisions a gradient step")
     epochs: int = Field(2, ge=1, le=100, description="passes over an iteration's decisions")
     clip: float = Field(
         0.2, gt=0, lt=1, description="PPO's clip: how far a probability ratio may move from one"
@@ -121,7 +122,7 @@ class PPOConfig(BaseModel):
         20, ge=0, description="iterations between evaluations; 0: only at the end"
     )
     evaluate_pairs: int = Field(
-        1000, ge=0, description="duplicate pairs of deals an evaluation; 0: no evaluation at all"
+        1000, ge=0, le=10_000_000, description="duplicate pairs of deals an evaluation; 0: no evaluation at all"
     )
 
     @model_validator(mode="after")

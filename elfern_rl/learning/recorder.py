@@ -18,14 +18,16 @@ __all__ = ["Recorder", "StopRequest", "read_metrics", "stop_on_interrupt"]
 def read_metrics(path: Path, upto: int | None = None) -> list[dict[str, Any]]:
     """Returns the lines of a metrics.jsonl, those of iterations 1 to ``upto`` only if given.
 
-    A last line cut off by a kill is left out.
+    A last line cut off by a kill is left out; so is everything from a damaged line on.
     """
     rows: list[dict[str, Any]] = []
     if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 row = json.loads(line)
             except ValueError:
+                break
+            if not (isinstance(row, dict) and isinstance(row.get("iteration"), int)):
                 break
             if upto is not None and row["iteration"] > upto:
                 break

@@ -14,6 +14,7 @@ from elfern_rl.games.options import parse_game
 from elfern_rl.learning import ppo
 from elfern_rl.learning.config import PPOConfig
 from elfern_rl.learning.ppo import Learner
+from elfern_rl.learning.recorder import read_metrics
 
 SMALL = {"num_envs": 32, "width": 16, "depth": 1, "minibatch": 128, "precision": "fp32"}
 
@@ -192,3 +193,10 @@ def test_settings_that_make_no_sense_are_refused(settings, words):
 def test_cuda_where_there_is_none():
     with pytest.raises(ElfernError, match="finds no CUDA device"):
         Learner(PPOConfig(**SMALL, device="cuda"), parse_game("elfern"), 1)
+
+
+@pytest.mark.parametrize("damage", [b'{"iteration": ', b"7\n", b'{"samples": 3}\n', b"\xff\xfe\n"])
+def test_metrics_are_read_up_to_a_damaged_line(tmp_path, damage):
+    path = tmp_path / "metrics.jsonl"
+    path.write_bytes(b'{"iteration": 1, "samples": 10}\n' + damage + b'{"iteration": 2}\n')
+    assert read_metrics(path) == [{"iteration": 1, "samples": 10}]
