@@ -122,7 +122,10 @@ class PPOConfig(BaseModel):
         20, ge=0, description="iterations between evaluations; 0: only at the end"
     )
     evaluate_pairs: int = Field(
-        1000, ge=0, le=10_000_000, description="duplicate pairs of deals an evaluation; 0: no evaluation at all"
+        1000,
+        ge=0,
+        le=10_000_000,
+        description="duplicate pairs of deals an evaluation; 0: no evaluation at all",
     )
 
     @model_validator(mode="after")
