@@ -324,17 +324,27 @@ def _markdown(
     return "\n".join(lines)
 
 
+def _opponents(scores: list[Score]) -> list[str]:
+    """Returns the opponents, those that most agents met first."""
+    names = [score["opponent"] for score in scores]
+    return sorted(dict.fromkeys(names), key=names.count, reverse=True)
+
+
+def _curve(agent: str) -> str:
+    """Returns what an agent's name has in common with those on its line: all but its last word."""
+    return agent.rpartition(" ")[0] or agent
+
+
 def _plot_times(scores: list[Score], times: dict[str, float]) -> bytes:
     """Returns a PNG: a panel for each opponent, points by time a move."""
-    opponents = list(dict.fromkeys(score["opponent"] for score in scores))
+    opponents = _opponents(scores)
+    colours = {label: f"C{i}" for i, label in enumerate(dict.fromkeys(map(_curve, times)))}
     figure, panels = _figure(len(opponents), 4.5)
     for opponent, axes in zip(opponents, panels, strict=True):
         lines: dict[str, list[Score]] = {}
         for score in scores:
             if score["opponent"] == opponent:
-                lines.setdefault(score["agent"].rpartition(" ")[0] or score["agent"], []).append(
-                    score
-                )
+                lines.setdefault(_curve(score["agent"]), []).append(score)
         for label, line in lines.items():
             line.sort(key=lambda score: times[score["agent"]])
             axes.errorbar(
@@ -345,6 +355,7 @@ def _plot_times(scores: list[Score], times: dict[str, float]) -> bytes:
                 markersize=4,
                 capsize=2,
                 label=label,
+                color=colours[label],
             )
         axes.set_xscale("log")
         axes.set_xlabel("processor time a move, ms")
@@ -352,13 +363,14 @@ def _plot_times(scores: list[Score], times: dict[str, float]) -> bytes:
         axes.axhline(0, color="0.7", linewidth=0.8)
         axes.grid(alpha=0.3)
     panels[0].set_ylabel("game points a deal")
-    panels[0].legend(fontsize=8)
+    for axes in panels:
+        axes.legend(fontsize=8)
     return _png(figure)
 
 
 def _plot_effects(scores: list[Score], times: dict[str, float]) -> bytes:
     """Returns a PNG: a panel for each opponent, a bar for each agent."""
-    opponents = list(dict.fromkeys(score["opponent"] for score in scores))
+    opponents = _opponents(scores)
     figure, panels = _figure(len(opponents), 1.2 + 0.3 * len(times))
     for opponent, axes in zip(opponents, panels, strict=True):
         bars = [score for score in scores if score["opponent"] == opponent]
