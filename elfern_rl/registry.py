@@ -116,7 +116,7 @@ def agent_names() -> dict[str, str]:
     for path in sorted(agents_folder().glob("*.py")):
         if not path.stem.startswith("_"):
             doc = ast.get_docstring(ast.parse(path.read_bytes(), str(path)))
-            names[path.stem] = (doc or "").partition("\n")[0].strip()
+            names[path.stem.replace("_", "-")] = (doc or "").partition("\n")[0].strip()
     return names
 
 
@@ -211,8 +211,10 @@ def _agent_class(spec: AgentSpec) -> type[Agent]:
     from elfern_rl.agent import Agent
 
     if spec.cls is None:
-        path = agents_folder() / f"{spec.name}.py"
-        if not spec.name.isidentifier() or spec.name.startswith("_") or not path.is_file():
+        # A name is written with hyphens, the file's with underscores.
+        stem = spec.name.replace("-", "_")
+        path = agents_folder() / f"{stem}.py"
+        if not stem.isidentifier() or "_" in spec.name or stem[0] == "_" or not path.is_file():
             raise InvalidAgent(f"unknown agent '{spec.name}'{suggest(spec.name, agent_names())}")
     else:
         path = Path(spec.name).expanduser()

@@ -17,9 +17,10 @@ from elfern_rl.learning.sampling import probabilities, sample, uniforms
 from elfern_rl.learning.tables import exact_actions, observe_sorted
 from elfern_rl.solver.exact import no_table, table_for
 
-__all__ = ["Mode", "NetworkPolicy", "build_network"]
+__all__ = ["Mode", "NetworkPolicy", "Precision", "build_network"]
 
 Mode = Literal["sample", "greedy"]
+Precision = Literal["float64", "float32", "bfloat16"]
 
 
 def build_network(checkpoint: Checkpoint) -> PolicyValueNet:
@@ -57,6 +58,9 @@ class NetworkPolicy:
         threads: torch's threads while the network runs; None leaves torch's setting alone.
         exact: play what the endgame table knows (Elfern's phase two) from the table.
         precision: of the network's arithmetic.
+        block: rows to a product, the last one filled up with zeros; None: one product for a whole
+            batch.  With products of one size the lower precisions' rounding too is the same
+            whatever the batch.
     """
 
     def __init__(
@@ -67,14 +71,16 @@ class NetworkPolicy:
         device: str | torch.device = "cpu",
         threads: int | None = None,
         exact: bool = True,
-        precision: Literal["float64", "float32"] = "float64",
+        precision: Precision = "float64",
+        block: int | None = None,
     ) -> None:
         self._table = table_for(options) if exact else no_table()
         self.options = options
         self.mode = mode
         self.name = "network"
         self._device = torch.device(device)
-        self._dtype = torch.float64 if precision == "float64" else torch.float32
+        self._dtype: torch.dtype = getattr(torch, precision)
+        self._block = block
         self._network = copy.deepcopy(network).to(self._device, self._dtype).eval()
         self._threads = threads
 
@@ -92,7 +98,7 @@ class NetworkPolicy:
             torch.set_num_threads(self._threads)
         try:
             with torch.inference_mode():
-                out, values = self._network(inputs)
+                out, values = self._forward(inputs)
         finally:
             torch.set_num_threads(threads)
         # From the network's suits back to the real ones.
@@ -101,6 +107,16 @@ class NetworkPolicy:
         np.put_along_axis(logits, columns, out.double().cpu().numpy(), axis=1)
         np.put_along_axis(legal, columns, mask, axis=1)
         return logits, values.double().cpu().numpy(), legal
+
+    def _forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        if self._block is None or not len(inputs):
+            logits, values = self._network(inputs)
+            return logits, values
+        missing = -len(inputs) % self._block
+        padded = torch.nn.functional.pad(inputs, (0, 0, 0, missing))
+        parts = [self._network(part) for part in torch.split(padded, self._block)]
+        count = len(inputs)
+        return torch.cat([p for p, _ in parts])[:count], torch.cat([v for _, v in parts])[:count]
 
     def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns an action for each view row, int64[B]; ``seeds`` (uint64[B]): one a decision."""

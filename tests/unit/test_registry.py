@@ -113,7 +113,7 @@ def test_the_shipped_agents_are_listed_without_being_run(monkeypatch: pytest.Mon
     assert "random" in names
     assert all(text.endswith(".") for text in names.values())
     assert sorted(names) == sorted(
-        path.stem for path in registry.agents_folder().glob("[!_]*.py")
+        path.stem.replace("_", "-") for path in registry.agents_folder().glob("[!_]*.py")
     )
 
 
