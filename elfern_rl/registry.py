@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # pydantic, NumPy and the kernels load when the first agent i
 
 __all__ = [
     "AgentSpec",
+    "agent_file",
     "agent_names",
     "agent_options",
     "agents_folder",
@@ -105,6 +106,11 @@ def agents_folder() -> Path:
     # A folder called agents beside an installed package would be somebody else's.
     inside = package / "_agents"
     return inside if inside.is_dir() else package.parent / "agents"
+
+
+def agent_file(name: str) -> Path:
+    """Returns the file of an agent of the package; names have hyphens, files underscores."""
+    return agents_folder() / f"{name.replace('-', '_')}.py"
 
 
 def agent_names() -> dict[str, str]:
@@ -211,9 +217,8 @@ def _agent_class(spec: AgentSpec) -> type[Agent]:
     from elfern_rl.agent import Agent
 
     if spec.cls is None:
-        # A name is written with hyphens, the file's with underscores.
-        stem = spec.name.replace("-", "_")
-        path = agents_folder() / f"{stem}.py"
+        path = agent_file(spec.name)
+        stem = path.stem
         if not stem.isidentifier() or "_" in spec.name or stem[0] == "_" or not path.is_file():
             raise InvalidAgent(f"unknown agent '{spec.name}'{suggest(spec.name, agent_names())}")
     else:

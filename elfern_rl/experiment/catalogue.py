@@ -11,7 +11,7 @@ from elfern_rl.experiment.config import config_files, read_yaml
 from elfern_rl.experiment.kinds import KINDS
 from elfern_rl.games.habits import habits_of
 from elfern_rl.games.options import games
-from elfern_rl.registry import agent_names, agents_folder
+from elfern_rl.registry import agent_file, agent_names
 
 __all__ = ["Entry", "catalogue", "declared_options"]
 
@@ -29,7 +29,7 @@ def catalogue() -> dict[str, list[Entry]]:
     return {
         "games": [Entry(name, text) for name, text in games().items()],
         "agents (name:option=value,...)": [
-            Entry(name, text, tuple(declared_options(agents_folder() / f"{name}.py").items()))
+            Entry(name, text, tuple(declared_options(agent_file(name)).items()))
             for name, text in agent_names().items()
         ],
         **{

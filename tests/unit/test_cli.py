@@ -16,7 +16,7 @@ import elfern_rl
 from elfern_rl import cli
 from elfern_rl.experiment.catalogue import declared_options
 from elfern_rl.experiment.runfolder import Status, read_status
-from elfern_rl.registry import agent_names, agent_options, agents_folder
+from elfern_rl.registry import agent_file, agent_names, agent_options
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -427,7 +427,7 @@ def test_list_survives_a_broken_configuration(here, capsys):
 
 @pytest.mark.parametrize("name", agent_names())
 def test_listed_options_are_those_that_the_agent_has(name):
-    listed = declared_options(agents_folder() / f"{name}.py")
+    listed = declared_options(agent_file(name))
     fields = agent_options(name).model_fields
     expected = {}
     for key, field in fields.items():
