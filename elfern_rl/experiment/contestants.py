@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(__name__)
 
-__all__ = ["AgentConfig", "check_agents", "forget_agents", "identify", "load_agent"]
+__all__ = [
+    "AgentConfig",
+    "check_agents",
+    "forget_agents",
+    "identify",
+    "load_agent",
+    "refuse_same_names",
+]
 
 
 class AgentConfig(StrictModel):
@@ -45,6 +52,21 @@ class AgentConfig(StrictModel):
     @model_serializer
     def _as_written(self) -> str | dict[str, Any]:
         return self.spec if self.name == self.spec else {"spec": self.spec, "name": self.name}
+
+
+def refuse_same_names(agents: Sequence[AgentConfig], key: str = "agents") -> None:
+    """Sees that tables can tell the agents under a key of a configuration apart.
+
+    Raises:
+        ValueError: a name is there twice; the model's validation turns it into one line.
+    """
+    names = [agent.name for agent in agents]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"{key}: '{name}' is there twice; to play an agent against itself "
+                f"give each a name: {{spec: {name}, name: ...}}"
+            )
 
 
 def check_agents(

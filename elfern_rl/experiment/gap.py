@@ -22,6 +22,7 @@ from elfern_rl.experiment.contestants import (
     forget_agents,
     identify,
     load_agent,
+    refuse_same_names,
 )
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.pool import run_units
@@ -50,10 +51,7 @@ class Config(GameConfig):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Config:
-        names = [agent.name for agent in self.agents]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"agents: '{name}' is there twice")
+        refuse_same_names(self.agents)
         return self
 
 

@@ -28,6 +28,7 @@ from elfern_rl.experiment.contestants import (
     forget_agents,
     identify,
     load_agent,
+    refuse_same_names,
 )
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.pool import run_units
@@ -83,13 +84,8 @@ class Config(GameConfig):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Config:
-        for key, names in (
-            ("agents", [agent.name for agent in self.agents]),
-            ("opponents", [agent.name for agent in self.opponents]),
-        ):
-            for name in names:
-                if names.count(name) > 1:
-                    raise ValueError(f"{key}: '{name}' is there twice")
+        refuse_same_names(self.agents)
+        refuse_same_names(self.opponents, "opponents")
         return self
 
 

@@ -13,6 +13,7 @@ from elfern_rl.errors import ElfernError
 from elfern_rl.games.options import parse_game
 from elfern_rl.learning import ppo
 from elfern_rl.learning.config import PPOConfig
+from elfern_rl.learning.group import Group
 from elfern_rl.learning.ppo import Learner
 from elfern_rl.learning.recorder import read_metrics
 
@@ -200,3 +201,9 @@ def test_metrics_are_read_up_to_a_damaged_line(tmp_path, damage):
     path = tmp_path / "metrics.jsonl"
     path.write_bytes(b'{"iteration": 1, "samples": 10}\n' + damage + b'{"iteration": 2}\n')
     assert read_metrics(path) == [{"iteration": 1, "samples": 10}]
+
+
+def test_what_processes_share_must_be_divisible():
+    assert Group(1, 3).share(96, "num_envs") == 32
+    with pytest.raises(ElfernError, match="num_envs=32: must be divisible by the 3 processes"):
+        Learner(PPOConfig(**SMALL), parse_game("elfern(suits=1,hand_size=2)"), 1, Group(0, 3))
