@@ -37,11 +37,6 @@ class NeuralSearchOptions(AgentOptions):
     threshold: float = Field(
         0.08, gt=0, le=1, description="cards that the network likes less are not tried"
     )
-    plies: int | None = Field(
-        None,
-        ge=0,
-        description="choices after which the network's value counts; None: to the end of the deal",
-    )
     caution: float = Field(
         1.0, ge=0, description="standard errors by which a card must beat the network's own"
     )
@@ -72,34 +67,30 @@ class NeuralSearch(Agent):
         """See :class:`elfern_rl.agent.Agent`."""
         super().__init__(options, agent_options, seed)
         from elfern_rl.learning.checkpoint import load
-        from elfern_rl.learning.lookahead import Lookahead, Settings  # imports torch, as the next
+        from elfern_rl.learning.lookahead import Caution, Lookahead  # imports torch, as the next
         from elfern_rl.learning.network import pick_device
         from elfern_rl.learning.policy import NetworkPolicy, build_network
+        from elfern_rl.learning.rollouts import RollOuts, WorldSettings
 
         chosen = self.agent_options
         self.checkpoint = load(chosen.checkpoint, options)
         network = build_network(self.checkpoint)
         device = pick_device(chosen.device)
+        model = NetworkPolicy(
+            network,
+            options,
+            device=device,
+            threads=chosen.threads,
+            precision=chosen.precision,
+            block=_BLOCK,
+        )
+        worlds = WorldSettings(
+            chosen.worlds, chosen.samples, chosen.evidence, chosen.temperature, chosen.noise
+        )
         self._lookahead = Lookahead(
             NetworkPolicy(network, options, device=device, threads=chosen.threads),
-            NetworkPolicy(
-                network,
-                options,
-                device=device,
-                threads=chosen.threads,
-                precision=chosen.precision,
-                block=_BLOCK,
-            ),
-            Settings(
-                chosen.worlds,
-                chosen.samples,
-                chosen.evidence,
-                chosen.temperature,
-                chosen.noise,
-                chosen.threshold,
-                chosen.plies,
-                chosen.caution,
-            ),
+            RollOuts(model, worlds),
+            Caution(chosen.threshold, chosen.caution),
         )
 
     def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:

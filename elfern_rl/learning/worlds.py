@@ -13,11 +13,11 @@ from elfern_rl.bits import lowest, popcount, random_bit
 from elfern_rl.games import engine
 from elfern_rl.games.row import Row, Rules, copy_row
 from elfern_rl.jit import kernel
-from elfern_rl.rng import Rng, stream_u64
+from elfern_rl.rng import Rng, stream_u64, uniform
 from elfern_rl.solver.endgame import EndgameTable
-from elfern_rl.solver.exact import exact_returns, is_exact
+from elfern_rl.solver.exact import exact_end, is_exact
 
-__all__ = ["branch", "draw_worlds", "look", "play_on"]
+__all__ = ["branch", "draw_worlds", "habitual", "habitual_odds", "look", "play_on"]
 
 _HISTORY = 128
 _SAMPLING, _CHANCE = 1, 2  # keys of a world's generators
@@ -85,19 +85,25 @@ def draw_worlds(
 
 @kernel
 def _settle(
-    row: Row, rules: Rules, table: EndgameTable, rng: Rng, points: NDArray[np.float64]
+    row: Row,
+    rules: Rules,
+    table: EndgameTable,
+    rng: Rng,
+    points: NDArray[np.float64],
+    stats: NDArray[np.float64],
 ) -> bool:
-    """Plays on to the next choice; returns whether there is none and the points are written."""
+    """Plays on to the next choice; returns whether there is none and the result is written."""
     while True:
         player = engine.current_player(row)
         if player == engine.TERMINAL:
             engine.returns(row, rules, points)
+            engine.stats(row, rules, stats)
             return True
         if player == engine.CHANCE:
             engine.apply(row, rules, random_bit(engine.chance_mask(row, rules), rng))
             continue
         if is_exact(table, row, rules):
-            exact_returns(table, row, rules, points)
+            exact_end(table, row, rules, points, stats)
             return True
         mask = engine.legal_mask(row)
         if popcount(mask) > 1:
@@ -117,6 +123,7 @@ def branch(
     chance: NDArray[np.uint64],
     over: NDArray[np.bool_],
     points: NDArray[np.float64],
+    stats: NDArray[np.float64],
 ) -> None:
     """Copies worlds and makes one action in each of them, then plays on to the next choice.
 
@@ -133,7 +140,8 @@ def branch(
         rows: uint32[B * W, ROW_WORDS], written.
         chance: uint64[B * W], written: the generators of what is drawn.
         over: bool[B * W], written: whether the deal is over or known.
-        points: float64[B * W, MAX_PLAYERS], written where it is.
+        points: float64[B * W, MAX_PLAYERS], the game points, written where it is.
+        stats: float64[B * W, MAX_PLAYERS], honours or card points won, likewise.
     """
     width = picked.shape[1]
     for b in range(picked.shape[0]):
@@ -142,7 +150,7 @@ def branch(
             copy_row(worlds[picked[b, w]], rows[i])
             chance[i] = stream_u64(seeds[b], np.uint64(w), np.uint64(_CHANCE), np.uint64(0))
             engine.apply(rows[i], rules, actions[b])
-            over[i] = _settle(rows[i], rules, table, chance[i : i + 1], points[i])
+            over[i] = _settle(rows[i], rules, table, chance[i : i + 1], points[i], stats[i])
 
 
 @kernel
@@ -178,6 +186,7 @@ def play_on(
     actions: NDArray[np.int64],
     over: NDArray[np.bool_],
     points: NDArray[np.float64],
+    stats: NDArray[np.float64],
 ) -> None:
     """Makes an action in each of the chosen rows and plays on to the next choice.
 
@@ -189,9 +198,68 @@ def play_on(
         chosen: int64[K], numbers of rows.
         actions: int64[K].
         over: bool[N], written for the chosen: whether the deal is over or known.
-        points: float64[N, MAX_PLAYERS], written where it is.
+        points: float64[N, MAX_PLAYERS], the game points, written where it is.
+        stats: float64[N, MAX_PLAYERS], honours or card points won, likewise.
     """
     for k in range(chosen.shape[0]):
         i = chosen[k]
         engine.apply(rows[i], rules, actions[k])
-        over[i] = _settle(rows[i], rules, table, chance[i : i + 1], points[i])
+        over[i] = _settle(rows[i], rules, table, chance[i : i + 1], points[i], stats[i])
+
+
+@kernel
+def habitual(
+    rows: NDArray[np.uint32],
+    rules: Rules,
+    flags: int,
+    noise: float,
+    chance: NDArray[np.uint64],
+    chosen: NDArray[np.int64],
+    actions: NDArray[np.int64],
+) -> None:
+    """Writes what the heuristic, erring now and then, does in each of the chosen rows.
+
+    Args:
+        rows: uint32[N, ROW_WORDS].
+        rules: int64[RULES_WORDS].
+        flags: its habits.
+        noise: how often it does anything that is legal.
+        chance: uint64[N], advanced.
+        chosen: int64[K], numbers of rows.
+        actions: int64[K], written.
+    """
+    for k in range(chosen.shape[0]):
+        i = chosen[k]
+        rng = chance[i : i + 1]
+        if uniform(rng) < noise:
+            actions[k] = random_bit(engine.legal_mask(rows[i]), rng)
+        else:
+            player = engine.current_player(rows[i])
+            actions[k] = engine.heuristic(rows[i], rules, player, flags, rng)
+
+
+@kernel
+def habitual_odds(
+    views: NDArray[np.uint32],
+    rules: Rules,
+    flags: int,
+    noise: float,
+    done: NDArray[np.int64],
+    odds: NDArray[np.float64],
+) -> None:
+    """Writes how likely the heuristic, erring now and then, does what was done.
+
+    Args:
+        views: uint32[B, ROW_WORDS], of the players to move.
+        rules: int64[RULES_WORDS].
+        flags: its habits.
+        noise: how often it does anything that is legal.
+        done: int64[B], the actions.
+        odds: float64[B], written.
+    """
+    for i in range(views.shape[0]):
+        player = engine.current_player(views[i])
+        best = engine.heuristic_choices(views[i], rules, player, flags)
+        odds[i] = noise / popcount(engine.legal_mask(views[i]))
+        if best >> done[i] & 1:
+            odds[i] += (1.0 - noise) / popcount(best)

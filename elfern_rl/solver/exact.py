@@ -19,7 +19,15 @@ from elfern_rl.jit import kernel, leaf
 from elfern_rl.solver.endgame import EndgameTable, endgame_table, optimal_cards, table_covers
 from elfern_rl.solver.patterns import make_numbering
 
-__all__ = ["exact_action", "exact_returns", "is_exact", "no_table", "table_for"]
+__all__ = [
+    "exact_action",
+    "exact_cards",
+    "exact_end",
+    "exact_returns",
+    "is_exact",
+    "no_table",
+    "table_for",
+]
 
 
 @functools.cache
@@ -40,22 +48,67 @@ def is_exact(table: EndgameTable, row: Row, rules: Rules) -> bool:
 
 
 @kernel
-def exact_returns(table: EndgameTable, row: Row, rules: Rules, points: NDArray[np.float64]) -> None:
-    """Writes the game points under best play by all in a position that the table knows.
+def exact_end(
+    table: EndgameTable,
+    row: Row,
+    rules: Rules,
+    points: NDArray[np.float64],
+    stats: NDArray[np.float64],
+) -> None:
+    """Writes how a deal ends under best play by all from a position that the table knows.
 
     Args:
         table: from :func:`table_for`.
         row: uint32[ROW_WORDS], a full row, for which :func:`is_exact` is true.
         rules: int64[RULES_WORDS].
-        points: float64[MAX_PLAYERS], written.
+        points: float64[MAX_PLAYERS], written: the game points.
+        stats: float64[MAX_PLAYERS], written: the honours won.
     """
     player = current_player(row)
     values = np.empty(32, np.int64)
     best = optimal_cards(table, row, rules, values)
     own = honours_of(row, rules, player) + values[lowest(best)]
-    worth = game_points(own, popcount(rules[HONOURS]), rules[SCORING])
+    honours = popcount(rules[HONOURS])
+    worth = game_points(own, honours, rules[SCORING])
     points[player] = worth
     points[1 - player] = -worth
+    stats[player] = own
+    stats[1 - player] = honours - own
+
+
+@kernel
+def exact_returns(table: EndgameTable, row: Row, rules: Rules, points: NDArray[np.float64]) -> None:
+    """Writes the game points alone; see :func:`exact_end`."""
+    exact_end(table, row, rules, points, np.empty(2))
+
+
+@kernel
+def exact_cards(
+    table: EndgameTable,
+    view: Row,
+    rules: Rules,
+    points: NDArray[np.float64],
+    honours: NDArray[np.float64],
+) -> None:
+    """Writes what each legal card is worth under best play, in a position that the table knows.
+
+    Args:
+        table: from :func:`table_for`.
+        view: uint32[ROW_WORDS], a full row or the mover's view, for which :func:`is_exact` is true.
+        rules: int64[RULES_WORDS].
+        points: float64[num_actions], the mover's game points, written for the legal cards.
+        honours: float64[num_actions], the honours that he then has in all, likewise.
+    """
+    player = current_player(view)
+    values = np.empty(32, np.int64)
+    optimal_cards(table, view, rules, values)
+    own = honours_of(view, rules, player)
+    for card in range(32):
+        if values[card] >= 0:
+            honours[card] = own + values[card]
+            points[card] = game_points(
+                own + values[card], popcount(rules[HONOURS]), rules[SCORING]
+            )
 
 
 @kernel

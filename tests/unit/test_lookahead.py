@@ -14,15 +14,16 @@ from elfern_rl.games import engine
 from elfern_rl.games.options import GameOptions, parse_game
 from elfern_rl.games.vector import legal_matrix, make_vector_env, views_of
 from elfern_rl.learning import checkpoint as checkpoints
-from elfern_rl.learning.lookahead import Lookahead, Settings
+from elfern_rl.learning.lookahead import Caution, Lookahead
 from elfern_rl.learning.network import PolicyValueNet
 from elfern_rl.learning.policy import NetworkPolicy
+from elfern_rl.learning.rollouts import Habitual, RollOuts, WorldSettings
 from elfern_rl.learning.worlds import draw_worlds
 from elfern_rl.registry import agent_names, make_agent
 from elfern_rl.solver.exact import table_for
 
 GAMES = ["elfern", "elfern(trump=true)", *(f"herzblatt(players={n})" for n in (2, 3, 4))]
-SETTINGS = Settings(8, 16, 4, 0.5, 0.02, 0.01, None, 0.0)
+WORLDS = WorldSettings(8, 16, 4, 0.5, 0.02)
 
 
 def network_for(game: GameOptions) -> PolicyValueNet:
@@ -45,10 +46,14 @@ def positions(game: GameOptions, tables: int) -> np.ndarray:
     return np.concatenate(seen)
 
 
-def lookahead(game: GameOptions, **changes: object) -> Lookahead:
-    network = network_for(game)
-    model = NetworkPolicy(network, game, precision="float32", block=64)
-    return Lookahead(NetworkPolicy(network, game), model, SETTINGS._replace(**changes))
+def rollouts(game: GameOptions, others: Habitual | None = None) -> RollOuts:
+    model = NetworkPolicy(network_for(game), game, precision="float32", block=64)
+    return RollOuts(model, WORLDS, others)
+
+
+def lookahead(game: GameOptions, threshold: float = 0.01) -> Lookahead:
+    player = NetworkPolicy(network_for(game), game)
+    return Lookahead(player, rollouts(game), Caution(threshold, 0.0))
 
 
 def seeds(count: int) -> np.ndarray:
@@ -82,14 +87,26 @@ def test_phase_two_comes_from_the_table_and_a_sure_network_is_left_alone() -> No
     )
 
 
-def test_the_value_head_cuts_the_deal_short() -> None:
-    game = parse_game("elfern")
+@pytest.mark.parametrize("others", [None, Habitual(0xFFF, 0.1)])
+def test_points_and_honours_of_a_branch_belong_together(others: Habitual | None) -> None:
+    game = parse_game("elfern(scoring=honours)")
     views = positions(game, 2)[:30]
+    tried = rollouts(game, others).compare(views, seeds(30), legal_matrix(views, game))
+    np.testing.assert_array_equal(tried.points, 2 * tried.stats - 20)
+    assert tried.points.std() > 0
+
+
+def test_other_opponents_make_other_worlds() -> None:
+    game = parse_game("elfern")
+    views = positions(game, 4)
     legal = legal_matrix(views, game)
-    _, _, whole = lookahead(game).compare(views, seeds(30), legal)
-    _, _, cut = lookahead(game, plies=0).compare(views, seeds(30), legal)
-    assert set(np.unique(whole)) <= {-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0}
-    assert not set(np.unique(cut)) <= {-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0}
+    drawn = seeds(len(views))
+    alike = rollouts(game).compare(views, drawn, legal)
+    habitual = rollouts(game, Habitual(0xFFF, 0.1)).compare(views, drawn, legal)
+    np.testing.assert_array_equal(alike.actions, habitual.actions)
+    assert (alike.points != habitual.points).any()
+    alone = rollouts(game, Habitual(0xFFF, 0.1)).compare(views[3:4], drawn[3:4], legal[3:4])
+    np.testing.assert_array_equal(alone.points, habitual.points[habitual.decisions == 3])
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -125,7 +142,8 @@ def test_it_finds_the_better_card_where_the_network_is_blind() -> None:
     network = PolicyValueNet(int(engine.num_features(game.rules)), 32, width=16, depth=1, sort=1)
     plain = NetworkPolicy(network, game)
     model = NetworkPolicy(network, game, precision="float32", block=64)
-    looking = Lookahead(plain, model, SETTINGS._replace(worlds=24, samples=24, threshold=0.001))
+    worlds = WORLDS._replace(worlds=24, samples=24)
+    looking = Lookahead(plain, RollOuts(model, worlds), Caution(0.001, 0.0))
     looking.name = "looking"  # type: ignore[attr-defined]
     played = play_deals([looking, plain], game, [(0, 1), (1, 0)], range(80), 3)
     gains = (played.points[:, 0, 0] + played.points[:, 1, 1]) / 2
