@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -28,9 +28,11 @@ from elfern_rl.jit import kernel
 from elfern_rl.rng import make_rng, stream, stream_u64
 
 __all__ = [
+    "Decisions",
     "Played",
     "Player",
     "Seating",
+    "Watch",
     "deck",
     "opening_views",
     "pair_seatings",
@@ -66,6 +68,25 @@ class Played(NamedTuple):
     """Wall time spent by each agent, float64[A], in batches of many decisions."""
     moves: NDArray[np.int64]
     """Decisions of each agent in that time, int64[A]."""
+
+
+class Decisions(NamedTuple):
+    """K decisions of one agent, as it met and made them."""
+
+    deals: NDArray[np.int64]
+    """The numbers of the deals, int64[K]."""
+    seatings: NDArray[np.int64]
+    """The numbers of the seatings, int64[K]."""
+    views: NDArray[np.uint32]
+    """What it saw, uint32[K, ROW_WORDS]."""
+    seeds: NDArray[np.uint64]
+    """The decisions' own seeds, uint64[K]."""
+    actions: NDArray[np.int64]
+    """What it did, int64[K]."""
+
+
+Watch = Callable[[Decisions], None]
+"""Is told of decisions."""
 
 
 def round_robin(num_agents: int) -> list[tuple[int, int]]:
@@ -111,6 +132,7 @@ def play_deals(
     seatings: Sequence[Seating],
     deals: Sequence[int],
     seed: int,
+    watch: Watch | None = None,
 ) -> Played:
     """Plays deals, each in all the seatings, all at the same time.
 
@@ -120,6 +142,7 @@ def play_deals(
         seatings: one agent number per seat each.
         deals: the numbers of the deals, such as ``range(50)``.
         seed: the tournament's seed.
+        watch: told of all decisions, once for each batch of one agent's.
 
     Returns:
         The outcome; D and S are in the order of ``deals`` and ``seatings``.
@@ -170,6 +193,9 @@ def play_deals(
                     f"legal: {_actions_in(int(engine.legal_mask(rows[table])))}"
                 )
             moves[tables] += np.uint64(1)
+            if watch is not None:
+                where = deal_of[tables].astype(np.int64), seating_of[tables]
+                watch(Decisions(*where, views, seeds, actions))
 
     points = np.zeros((total, num_players))
     card_points = np.zeros((total, num_players))

@@ -85,30 +85,36 @@ def exact_returns(table: EndgameTable, row: Row, rules: Rules, points: NDArray[n
 @kernel
 def exact_cards(
     table: EndgameTable,
-    view: Row,
+    views: NDArray[np.uint32],
     rules: Rules,
+    known: NDArray[np.bool_],
     points: NDArray[np.float64],
-    honours: NDArray[np.float64],
+    stats: NDArray[np.float64],
 ) -> None:
-    """Writes what each legal card is worth under best play, in a position that the table knows.
+    """Writes what each legal card is worth under best play, where the table knows it.
 
     Args:
         table: from :func:`table_for`.
-        view: uint32[ROW_WORDS], a full row or the mover's view, for which :func:`is_exact` is true.
+        views: uint32[B, ROW_WORDS], of the players to move.
         rules: int64[RULES_WORDS].
-        points: float64[num_actions], the mover's game points, written for the legal cards.
-        honours: float64[num_actions], the honours that he then has in all, likewise.
+        known: bool[B], written: whether the table knows the position.
+        points: float64[B, num_actions], the mover's game points, written for legal cards where it
+            does.
+        stats: float64[B, num_actions], the honours that he then has in all, likewise.
     """
-    player = current_player(view)
     values = np.empty(32, np.int64)
-    optimal_cards(table, view, rules, values)
-    own = honours_of(view, rules, player)
-    for card in range(32):
-        if values[card] >= 0:
-            honours[card] = own + values[card]
-            points[card] = game_points(
-                own + values[card], popcount(rules[HONOURS]), rules[SCORING]
-            )
+    for i in range(views.shape[0]):
+        view = views[i]
+        known[i] = is_exact(table, view, rules)
+        if not known[i]:
+            continue
+        optimal_cards(table, view, rules, values)
+        won = honours_of(view, rules, current_player(view))
+        for card in range(32):
+            if values[card] >= 0:
+                own = won + values[card]
+                stats[i, card] = own
+                points[i, card] = game_points(own, popcount(rules[HONOURS]), rules[SCORING])
 
 
 @kernel

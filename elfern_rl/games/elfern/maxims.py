@@ -61,7 +61,8 @@ __all__ = [
     "run_sequence",
     "shed_blanks",
     "situation",
-    "situation_of",
+    "situations_batch",
+    "take_honours",
     "take_honours",
 ]
 
@@ -311,9 +312,18 @@ def masks_of(number: int, s: Situation) -> Masks:
 
 
 @kernel
-def situation_of(view: Row, rules: Rules) -> Situation:
-    """Returns what the player to move sees of his view row, uint32[ROW_WORDS]."""
-    return situation(view, rules, get(view, VIEWER) - 1)
+def situations_batch(views: NDArray[np.uint32], rules: Rules, out: NDArray[np.int64]) -> None:
+    """Writes what the players to move see, the fields of a :class:`Situation` in each row.
+
+    Args:
+        views: uint32[B, ROW_WORDS].
+        rules: int64[RULES_WORDS].
+        out: int64[B, number of fields], written.
+    """
+    for i in range(views.shape[0]):
+        s = situation(views[i], rules, get(views[i], VIEWER) - 1)
+        for field in range(len(s)):
+            out[i, field] = s[field]
 
 
 @kernel

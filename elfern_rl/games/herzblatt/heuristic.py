@@ -32,6 +32,7 @@ from elfern_rl.games.herzblatt.kernel import (
     soloist,
     unseen,
 )
+from elfern_rl.games.herzblatt.maxims import trumps_to_draw
 from elfern_rl.games.row import HAND, PLAYERS, Row, Rules, bit, get, legal_mask
 from elfern_rl.games.tricks import ACE_TEN, beats, higher_in_suit, suit_mask
 from elfern_rl.jit import int64, leaf
@@ -180,11 +181,8 @@ def _play_score(
         alone = player == soloist(row)
         # Between two players the next two habits lose 0.008 and 0.006 game points a deal.
         several = rules[PLAYERS] > 2
-        if flags & _DRAW_TRUMPS and several and alone and card >> 3 == HEARTS:
-            theirs = popcount(hidden & suit_mask(HEARTS))
-            mine = popcount(hand & suit_mask(HEARTS))
-            if theirs and 2 * mine >= theirs:
-                score += w[_W_DRAW]
+        if flags & _DRAW_TRUMPS and several and alone and trumps_to_draw(hand, hidden) >> card & 1:
+            score += w[_W_DRAW]
         to_trump = card >> 3 != HEARTS and hand & suit_mask(HEARTS) != 0
         single = to_trump and hand & suit_mask(card >> 3) == bit(card)
         if flags & _LEAD_SHORT and several and not alone and single:
