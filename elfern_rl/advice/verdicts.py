@@ -1,0 +1,102 @@
+"""From effects to a verdict, by rules that were fixed before anything was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+from elfern_rl.advice.conditions import Leaf
+from elfern_rl.advice.effects import Effect
+from elfern_rl.advice.maxim import Force
+
+__all__ = ["Rules", "Verdict", "VerdictName", "judge", "level_for"]
+
+VerdictName = Literal[
+    "sound", "sound but negligible", "negligible", "conditional", "wrong", "undecided", "silent"
+]
+
+
+class Rules(TypedDict):
+    """What was fixed beforehand."""
+
+    margin: float
+    """Game points a deal and player that nobody need care about."""
+    level: float
+    """Of the intervals that decide, after the correction for the number of maxims."""
+    leaf_share: float
+    """The smallest part of the occurrences that may make a maxim conditional."""
+
+
+class Verdict(TypedDict):
+    """What is thought of a maxim."""
+
+    name: VerdictName
+    because: str
+    """In words."""
+    condition: str
+    """For a conditional one: where the effect is the other way round; else empty."""
+
+
+def level_for(maxims: int, level: float = 0.95) -> float:
+    """Returns the level of each of so many intervals that all hold together at ``level``.
+
+    Bonferroni's correction, which holds whatever the maxims have to do with each other.
+    """
+    return 1 - (1 - level) / max(1, maxims)
+
+
+def judge(
+    force: Force, a_deal: Effect, an_occurrence: Effect, leaves: Sequence[Leaf], rules: Rules
+) -> Verdict:
+    """Returns the verdict on a maxim.
+
+    1. Whose interval of the effect a deal lies within the margin on both sides is negligible;
+       "sound but negligible" if the interval is above zero.
+    2. Otherwise, if a group of positions that the tree has found, of at least ``leaf_share`` of the
+       occurrences, has an interval on the other side of zero than the mean, it is conditional.
+    3. Otherwise it is sound if the interval is above zero, wrong if it is below.  A permission is
+       sound already if using it costs less than the margin.
+    4. Otherwise it is undecided.
+
+    Args:
+        force: how strongly the maxim was meant.
+        a_deal: game points a deal and player, at the rules' level.
+        an_occurrence: game points an occurrence, likewise.
+        leaves: of the tree of conditions, likewise.
+        rules: what was fixed beforehand.
+    """
+    low, high = a_deal["low"], a_deal["high"]
+    if a_deal["n"] == 0:
+        return Verdict(name="silent", because="it never applied", condition="")
+    if low is None or high is None:
+        return Verdict(name="undecided", because="it applied in one deal only", condition="")
+    margin = rules["margin"]
+    interval = f"{a_deal['mean']:+.4f} [{low:+.4f}, {high:+.4f}] game points a deal"
+    if -margin < low and high < margin:
+        name: VerdictName = "sound but negligible" if low > 0 else "negligible"
+        return Verdict(name=name, because=f"{interval}, within {margin:g}", condition="")
+    for leaf in sorted(leaves, key=lambda leaf: -leaf.share):
+        if leaf.share >= rules["leaf_share"] and _is_opposite(leaf.effect, an_occurrence["mean"]):
+            effect = leaf.effect
+            return Verdict(
+                name="conditional",
+                because=f"{interval}, but {effect['mean']:+.3f} [{effect['low']:+.3f}, "
+                f"{effect['high']:+.3f}] an occurrence in {leaf.share:.0%} of the cases",
+                condition=leaf.condition,
+            )
+    if low > 0:
+        return Verdict(name="sound", because=interval, condition="")
+    if high < 0:
+        return Verdict(name="wrong", because=interval, condition="")
+    if force == "permission" and low > -margin:
+        return Verdict(
+            name="sound", because=f"{interval}: using it costs less than {margin:g}", condition=""
+        )
+    return Verdict(name="undecided", because=interval, condition="")
+
+
+def _is_opposite(effect: Effect, mean: float) -> bool:
+    low, high = effect["low"], effect["high"]
+    if low is None or high is None:
+        return False
+    return high < 0 if mean > 0 else low > 0
