@@ -84,6 +84,10 @@ KINDS: dict[str, Kind] = {
         "elfern_rl.experiment.solver",
         "exact play: building and reading the endgame table, deals with all cards open, DDS beside",
     ),
+    "advice": Kind(
+        "elfern_rl.experiment.advice",
+        "maxims put to the test in four ways, with a verdict on each",
+    ),
     "gap": Kind(
         "elfern_rl.experiment.gap",
         "what deals are worth with all cards open, against what real play makes of them",

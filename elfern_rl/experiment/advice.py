@@ -1,0 +1,222 @@
+"""Kind ``advice``: old maxims put to the test in four ways, and a verdict on each.
+
+1. *Forced choice*: positions between strong agents in which the maxim leaves a real choice.
+2. *Obeying*: the strongest agent bound by the maxim, and by its opposite, against itself unbound.
+3. *Adding*: a plain agent with and without the maxim.
+4. *Exact*: small packs whose equilibrium is known.
+
+The verdict rests on the first; the others stand beside it.  See ``elfern_rl/advice``.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from pydantic import Field, field_validator
+
+from elfern_rl.errors import ElfernError, InvalidAgent, InvalidCheckpoint, RunFolderError
+from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
+from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source, StrictModel
+from elfern_rl.experiment.files import read_json
+from elfern_rl.experiment.pool import run_units
+from elfern_rl.experiment.runfolder import RunFolder
+from elfern_rl.games.options import parse_game
+
+__all__ = ["Config", "check", "run", "summary"]
+
+_logger = logging.getLogger(__name__)
+_READINGS = "readings.json"
+
+
+class Pack(StrictModel):
+    """A pack small enough to be solved."""
+
+    game: str = Field(description="the game string")
+    iterations: int = Field(500, ge=1, le=1_000_000, description="of CFR+")
+
+    @field_validator("game")
+    @classmethod
+    def _canonical_game(cls, game: str) -> str:
+        return parse_game(game).game_string
+
+
+class Config(GameConfig):
+    """Which maxims, on which games, how many deals."""
+
+    neutral = CommonConfig.neutral | {"workers"}
+
+    kind: Literal["advice"]
+    agent: str = Field("best", description="the strongest agent; it must play by a network")
+    maxims: list[str] = Field([], description="their ids; none: all of the game's")
+    files: list[str] = Field([], description="Python files that define further MAXIMS")
+    rules: list[dict[str, Any]] = Field([], description="further maxims in words")
+    variants: list[str] = Field(
+        [], description="other options of the game on which the forced choice is repeated"
+    )
+    deals: int = Field(2000, ge=2, le=MOST_PAIRS, description="deals of the forced choice")
+    variant_deals: int = Field(600, ge=2, le=MOST_PAIRS, description="the same for each variant")
+    share: float = Field(
+        0.3, gt=0, le=1, description="how many of a deal's decisions are looked at"
+    )
+    worlds: int = Field(32, ge=2, le=10_000, description="worlds in which each card is tried")
+    samples: int = Field(64, ge=1, le=100_000, description="worlds drawn and weighted")
+    evidence: int = Field(
+        8, ge=0, le=100, description="the others' latest choices that weigh a world"
+    )
+    temperature: float = Field(
+        0.5, gt=0, le=100, description="of the network as the model of those choices"
+    )
+    noise: float = Field(
+        0.02, gt=0, le=1, description="how often it is thought to choose anything there"
+    )
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32",
+        description="of the network in the worlds; bfloat16: twice as fast where there is hardware",
+    )
+    human_noise: float = Field(
+        0.2,
+        gt=0,
+        le=1,
+        description="how often the human-like opponent, the heuristic else, plays anything",
+    )
+    obey_pairs: int = Field(1000, ge=0, le=MOST_PAIRS, description="duplicate pairs, each way")
+    plain: list[str] = Field(
+        ["random", "heuristic"],
+        description="plain agents that are given the maxim; the heuristic without it, if it has it",
+    )
+    plain_pairs: int = Field(1000, ge=0, le=MOST_PAIRS, description="duplicate pairs of each")
+    claim_deals: int = Field(
+        1000, ge=0, le=MOST_PAIRS, description="deals of each game for the claims about it (Elfern)"
+    )
+    packs: list[Pack] = Field([], description="small packs for the exact judgement (Elfern)")
+    margin: float = Field(
+        0.01, gt=0, description="game points a deal and player that nobody need care about"
+    )
+    leaf_share: float = Field(
+        0.1, gt=0, le=1, description="smallest part of the cases that makes a maxim conditional"
+    )
+    examples: int = Field(2, ge=0, le=20, description="positions shown for and against each maxim")
+    chunk: int = Field(50, ge=1, description="deals at once; what a kill can lose at most")
+    workers: int = Field(1, ge=1, le=1024, description="processes; changes no result")
+
+    @field_validator("variants")
+    @classmethod
+    def _canonical_games(cls, games: list[str]) -> list[str]:
+        return [parse_game(game).game_string for game in games]
+
+    def games(self) -> list[str]:
+        """Returns the main game and the variants."""
+        return [self.game, *self.variants]
+
+
+def check(config: CommonConfig, source: Source) -> None:
+    """Makes every maxim and every agent once.
+
+    Raises:
+        InvalidConfig: no such maxim or agent, an agent without a network, a variant of another
+            game, or a pack that cannot be solved.
+        InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
+    """
+    from elfern_rl.advice.catalogue import maxims_of, pick
+    from elfern_rl.advice.maxim import InvalidMaxim
+    from elfern_rl.registry import make_agent
+
+    config = cast(Config, config)
+    short = parse_game(config.game).short_name
+    try:
+        maxims = maxims_of(short, [Path(file) for file in config.files], config.rules)
+    except InvalidMaxim as error:
+        key = "rules" if str(error).startswith("rules[") else "files"
+        raise source.error((key,), str(error)) from None
+    try:
+        pick(maxims, config.maxims)
+    except InvalidMaxim as error:
+        raise source.error(("maxims",), str(error)) from None
+    for number, game in enumerate(config.games()):
+        place = ("game",) if number == 0 else ("variants", number - 1)
+        if parse_game(game).short_name != short:
+            raise source.error(place, f"'{game}' is no variant of {short}")
+        try:
+            agent = make_agent(config.agent, game, seed=config.seed)
+        except InvalidAgent as error:
+            raise source.error(("agent",), str(error)) from None
+        except InvalidCheckpoint as error:
+            raise source.error(("agent",), str(error), InvalidCheckpoint) from None
+        if getattr(agent, "checkpoint", None) is None:
+            raise source.error(
+                place, f"'{config.agent}' has no network for {game}; train one, or leave it out"
+            )
+    for number, spec in enumerate(config.plain):
+        try:
+            make_agent(spec, config.game, seed=config.seed)
+        except ElfernError as error:
+            raise source.error(("plain", number), str(error)) from None
+        if spec.partition(":")[0] not in ("random", "heuristic"):
+            raise source.error(
+                ("plain", number), f"'{spec}': must be random or heuristic, with their options"
+            )
+    for number, pack in enumerate(config.packs):
+        if parse_game(pack.game).short_name != "elfern" or short != "elfern":
+            raise source.error(("packs", number), "packs are solved for elfern alone")
+
+
+def run(config: CommonConfig, folder: RunFolder) -> None:
+    """Measures what is missing; writes results.json, report.md, report.html and the plots.
+
+    Raises:
+        RunFolderError: the readings or the agent are not those with which the run began.
+    """
+    from tqdm import tqdm
+
+    from elfern_rl.experiment.advice_results import collect
+    from elfern_rl.experiment.advice_units import identity, units_of, work
+
+    config = cast(Config, config)
+    now = identity(config)
+    _same_readings(folder, now)
+    units = units_of(config, str(folder.path))
+    store = ChunkStore(folder.path / CHUNKS)
+    done = store.load()
+    missing = [unit for unit in units if unit.key not in done]
+    _logger.info("%d of %d units are done", len(units) - len(missing), len(units))
+    finished = run_units(work, missing, config.workers)
+    try:
+        with tqdm(
+            total=len(units), initial=len(units) - len(missing), unit="unit", disable=None
+        ) as bar:
+            for key, record in finished:
+                store.append(key, record)
+                done[key] = record
+                bar.update()
+    finally:
+        finished.close()
+    results = collect(config, folder, units, done, now)
+    folder.write_json("results.json", results)
+    from elfern_rl.experiment import advice_report as report
+
+    report.write(results, config, folder)
+
+
+def _same_readings(folder: RunFolder, now: dict[str, Any]) -> None:
+    """Refuses to go on measuring other readings, or another agent, than those of the beginning."""
+    file = folder.path / _READINGS
+    if not file.exists():
+        folder.write_json(_READINGS, now)
+        return
+    before = read_json(file)
+    for key, value in now.items():
+        if not isinstance(before, dict) or before.get(key) != value:
+            raise RunFolderError(
+                f"{folder.path}: the {key} changed since the run began; "
+                "use --fresh to start again, or another out="
+            )
+
+
+def summary(path: Path) -> str:
+    """Returns the verdicts of a finished run."""
+    from elfern_rl.experiment.advice_report import format_table
+
+    table = format_table(read_json(path / "results.json"))
+    return f"{table}\n\nreport: {path / 'report.md'} and {path / 'report.html'}"

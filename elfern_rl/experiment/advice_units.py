@@ -1,0 +1,258 @@
+"""The pieces of work of kind ``advice``: each depends on nothing but the configuration."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from elfern_rl.games.options import GameOptions, parse_game
+
+if TYPE_CHECKING:
+    from elfern_rl.advice.maxim import Maxim
+    from elfern_rl.experiment.advice import Config
+    from elfern_rl.learning.policy import NetworkPolicy
+
+__all__ = [
+    "OPPONENTS",
+    "Strong",
+    "Unit",
+    "identity",
+    "maxims_in",
+    "positions_file",
+    "strong_of",
+    "units_of",
+    "work",
+]
+
+OPPONENTS = ("strong", "human")
+"""Against whom forced choices are valued; against the second in the main game alone."""
+
+What = Literal["positions", "obey", "opposite", "plain", "claims", "exact"]
+
+_BLOCK = 256  # rows to a product, so that a result does not depend on what is computed beside it
+_LARGER = 4  # playing needs less room than valuing: so many chunks of deals at once
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of work, with all that a worker needs.
+
+    ``subject`` is the number of the game or of the pack, or a maxim's id; ``other`` the opponent or
+    the plain agent.
+    """
+
+    key: str
+    settings: str
+    """The configuration as JSON."""
+    folder: str
+    what: What
+    subject: str
+    other: str
+    first: int
+    count: int
+
+
+def _config(settings: str) -> Config:
+    from elfern_rl.experiment.advice import Config
+
+    return Config.model_validate_json(settings)
+
+
+def maxims_in(config: Config) -> list[Maxim]:
+    """Returns the maxims that a configuration asks for."""
+    from elfern_rl.advice.catalogue import maxims_of, pick
+
+    short = parse_game(config.game).short_name
+    files = [Path(file) for file in config.files]
+    return pick(maxims_of(short, files, config.rules), config.maxims)
+
+
+def identity(config: Config) -> dict[str, Any]:
+    """Returns what may not change while a run is at work: the readings and the agent's weights."""
+    from elfern_rl.advice.catalogue import fingerprint
+    from elfern_rl.registry import make_agent
+
+    short = parse_game(config.game).short_name
+    rules = json.dumps(config.rules, sort_keys=True).encode()
+    readings = fingerprint(short, [Path(file) for file in config.files])
+    weights = [
+        hashlib.sha256(
+            make_agent(config.agent, game, seed=config.seed).checkpoint.path.read_bytes()  # type: ignore[attr-defined]
+        ).hexdigest()
+        for game in config.games()
+    ]
+    return {
+        "readings": hashlib.sha256(readings.encode() + rules).hexdigest(),
+        "agent": weights,
+    }
+
+
+def positions_file(unit: Unit) -> Path:
+    """Returns where a unit's positions are."""
+    return Path(unit.folder) / "positions" / f"{unit.subject}-{unit.other}-{unit.first}.npz"
+
+
+def units_of(config: Config, folder: str) -> list[Unit]:
+    """Returns all units, what takes longest first."""
+    settings = config.model_dump_json()
+
+    def pieces(
+        what: What, subject: str, other: str, total: int, size: int = config.chunk
+    ) -> Iterator[Unit]:
+        for first in range(0, total, size):
+            key = f"{what}:{subject}:{other}:{first}"
+            count = min(size, total - first)
+            yield Unit(key, settings, folder, what, subject, other, first, count)
+
+    units: list[Unit] = []
+    for number in range(len(config.packs)):
+        units += pieces("exact", str(number), "", 1)
+    for number in range(len(config.games())):
+        for opponent in OPPONENTS if number == 0 else OPPONENTS[:1]:
+            deals = config.deals if number == 0 else config.variant_deals
+            units += pieces("positions", str(number), opponent, deals)
+    larger = _LARGER * config.chunk
+    for maxim in maxims_in(config):
+        units += pieces("obey", maxim.id, "", config.obey_pairs, larger)
+        units += pieces("opposite", maxim.id, "", config.obey_pairs, larger)
+        for plain in config.plain:
+            units += pieces("plain", maxim.id, plain, config.plain_pairs, larger)
+    if parse_game(config.game).short_name == "elfern":
+        for number in range(len(config.games())):
+            units += pieces("claims", str(number), "", config.claim_deals, larger)
+    return units
+
+
+class Strong(NamedTuple):
+    """The strongest agent of a game."""
+
+    game: GameOptions
+    player: NetworkPolicy
+    """Plays; exact arithmetic."""
+    model: NetworkPolicy
+    """Plays on in worlds; faster."""
+
+
+@functools.cache
+def _strong(spec: str, game: str, seed: int, precision: Any) -> Strong:
+    from elfern_rl.learning.policy import NetworkPolicy, build_network
+    from elfern_rl.registry import make_agent
+
+    options = parse_game(game)
+    checkpoint = make_agent(spec, options, seed=seed).checkpoint  # type: ignore[attr-defined]
+    network = build_network(checkpoint)
+    return Strong(
+        options,
+        NetworkPolicy(network, options, threads=1),
+        NetworkPolicy(network, options, threads=1, precision=precision, block=_BLOCK),
+    )
+
+
+def strong_of(config: Config, number: int) -> Strong:
+    """Returns the strongest agent of a configuration's game, by the game's number."""
+    return _strong(config.agent, config.games()[number], config.seed, config.precision)
+
+
+def work(unit: Unit) -> tuple[str, Any]:
+    """Does a unit, in whatever process; returns its key and its record for ``chunks.jsonl``."""
+    config = _config(unit.settings)
+    if unit.what == "positions":
+        return unit.key, _positions(unit, config)
+    if unit.what == "exact":
+        return unit.key, _exact(unit, config)
+    if unit.what == "claims":
+        return unit.key, _claims(unit, config)
+    return unit.key, _play(unit, config)
+
+
+def _deals(unit: Unit) -> range:
+    return range(unit.first, unit.first + unit.count)
+
+
+def _positions(unit: Unit, config: Config) -> dict[str, Any]:
+    from elfern_rl.advice.opponents import Erring
+    from elfern_rl.advice.positions import collect, to_bytes
+    from elfern_rl.experiment.files import write_bytes
+    from elfern_rl.learning.rollouts import RollOuts, WorldSettings
+    from elfern_rl.rng import stream
+
+    strong = strong_of(config, int(unit.subject))
+    players = strong.game.num_players
+    worlds = WorldSettings(
+        config.worlds, config.samples, config.evidence, config.temperature, config.noise
+    )
+    if unit.other == "human":
+        human = Erring(strong.game, config.human_noise)
+        agents: list[Any] = [strong.player, human]
+        seatings = [tuple(int(seat != own) for seat in range(players)) for own in range(players)]
+        rollouts = RollOuts(strong.model, worlds, human.model)
+    else:
+        agents, seatings = [strong.player], [(0,) * players]
+        rollouts = RollOuts(strong.model, worlds)
+    seed = stream(config.seed, 1, OPPONENTS.index(unit.other))
+    found = collect(
+        strong.player, rollouts, agents, seatings, _deals(unit), seed, config.share
+    )
+    file = positions_file(unit)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(file, to_bytes(found))
+    return {"positions": len(found.deals)}
+
+
+def _play(unit: Unit, config: Config) -> dict[str, Any]:
+    """Plays duplicate sets of a bound agent against the same agent unbound."""
+    from elfern_rl.advice.obey import Bound
+    from elfern_rl.arena.duplicate import pair_seatings, play_deals
+    from elfern_rl.registry import make_agent
+    from elfern_rl.rng import stream
+
+    maxim = next(m for m in maxims_in(config) if m.id == unit.subject)
+    if unit.what == "plain":
+        game = parse_game(config.game)
+        agent: Any = make_agent(_without(unit.other, maxim, game), game, seed=config.seed)
+        bound = Bound(agent, maxim, game, exact=False)
+    else:
+        strong = strong_of(config, 0)
+        game, agent = strong.game, strong.player
+        bound = Bound(agent, maxim, game, opposite=unit.what == "opposite")
+    seatings = pair_seatings(0, 1, game.num_players)
+    played = play_deals(
+        [bound, agent], game, seatings, _deals(unit), stream(config.seed, 2)
+    )
+    seats = [(i, p) for i, seating in enumerate(seatings) for p, a in enumerate(seating) if a == 0]
+    return {
+        # One row for each duplicate set: the bound agent's points in each of its seats.
+        "points": [[float(deal[s, p]) for s, p in seats] for deal in played.points],
+        "applied": bound.applied,
+        "bent": bound.bent,
+    }
+
+
+def _without(spec: str, maxim: Maxim, game: GameOptions) -> str:
+    """Returns a plain agent's spec, the heuristic's without the habit that is the maxim."""
+    from elfern_rl.games.habits import habits_of
+
+    habit = maxim.id.replace("-", "_")
+    if spec.partition(":")[0] != "heuristic" or habit not in habits_of(game.short_name):
+        return spec
+    return f"{spec}{',' if ':' in spec else ':'}{habit}=false"
+
+
+def _claims(unit: Unit, config: Config) -> Any:
+    from elfern_rl.advice.claims import count
+    from elfern_rl.rng import stream
+
+    strong = strong_of(config, int(unit.subject))
+    return count(strong.player, strong.game, _deals(unit), stream(config.seed, 3))
+
+
+def _exact(unit: Unit, config: Config) -> Any:
+    from elfern_rl.advice.exact import judge
+
+    pack = config.packs[int(unit.subject)]
+    return judge(pack.game, pack.iterations, maxims_in(config))
