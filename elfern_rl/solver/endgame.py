@@ -9,10 +9,7 @@ pack have tables of their own.  A table is built on first use and kept on disk w
 from __future__ import annotations
 
 import functools
-import hashlib
 import math
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +45,7 @@ from elfern_rl.games.row import (
 from elfern_rl.games.spiel import CardState
 from elfern_rl.games.tricks import beats, suit_mask
 from elfern_rl.jit import kernel, leaf
+from elfern_rl.solver.disk import cache_folder, read_checked, write_checked
 from elfern_rl.solver.patterns import NONE, Numbering, make_numbering, number_of, position_masks
 
 __all__ = [
@@ -363,20 +361,13 @@ def _table(key: _Key, num: Numbering, values: NDArray[np.uint8]) -> EndgameTable
 def _build_into(key: _Key, num: Numbering, path: Path) -> EndgameTable:
     table = _table(key, num, np.zeros(int(num.starts[-1]), dtype=np.uint8))
     _build(table, 0 if key.trump else -1)
-    _write(path, table.values)
+    write_checked(path, table.values.tobytes())
     return table
 
 
 def table_path(key: _Key) -> Path:
     """Returns where the table of a key lies on disk."""
-    given = os.environ.get("ELFERN_RL_CACHE")
-    if given:
-        folder = Path(given)
-    else:
-        import platformdirs  # loaded only when a table is wanted
-
-        folder = Path(platformdirs.user_cache_path("elfern_rl", appauthor=False))
-    return folder / _file_name(key)
+    return cache_folder() / _file_name(key)
 
 
 def _file_name(key: _Key) -> str:
@@ -387,29 +378,10 @@ def _file_name(key: _Key) -> str:
 
 def _read(path: Path, total: int) -> NDArray[np.uint8] | None:
     """Returns the values of a table file; None if there is none or it is damaged."""
-    try:
-        data = path.read_bytes()
-    except OSError:
+    data = read_checked(path)
+    if data is None or len(data) != total:
         return None
-    if len(data) != 32 + total or hashlib.sha256(data[32:]).digest() != data[:32]:
-        return None
-    return np.frombuffer(data, dtype=np.uint8, offset=32).copy()
-
-
-def _write(path: Path, values: NDArray[np.uint8]) -> None:
-    data = values.tobytes()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(data).digest() + data)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError:
-        pass  # a cache that cannot be written costs a few seconds next time, nothing else
+    return np.frombuffer(data, dtype=np.uint8).copy()
 
 
 @dataclass(frozen=True)
