@@ -74,15 +74,16 @@ class _Section:
         self.is_main = number == 0
         self.opponent = opponent
         self.num_deals = config.deals if self.is_main else config.variant_deals
+        mine = ("positions", str(number), opponent)
         self.positions = joined(
-            [
-                _read(unit)
-                for unit in units
-                if unit.what == "positions" and (unit.subject, unit.other) == (str(number), opponent)
-            ]
+            [_read(unit) for unit in units if (unit.what, unit.subject, unit.other) == mine]
         )
         # Against people one seat a deal is the strong agent's, but every seat has its turn.
         self.weight = 1 / (config.share * self.game.num_players)
+
+    def choices(self, maxim: Maxim) -> Choices:
+        """Returns where a maxim leaves a choice."""
+        return choices(maxim, self.positions, self.game)
 
     def describe(self) -> dict[str, Any]:
         """Returns what the section is."""
@@ -111,7 +112,7 @@ def _maxim(
     rules: Rules,
 ) -> dict[str, Any]:
     main = sections[0]
-    found = choices(maxim, main.positions, main.game)
+    found = main.choices(maxim)
     leaves = grow(found, main.positions, main.game, rules["level"])
     verdict = judge(
         maxim.force,
@@ -130,7 +131,7 @@ def _maxim(
         "control": maxim.control,
         "verdict": verdict,
         "choice": [
-            {**section.describe(), **_effects(section, choices(maxim, section.positions, section.game))}
+            {**section.describe(), **_effects(section, section.choices(maxim))}
             for section in sections
         ],
         "groups": {

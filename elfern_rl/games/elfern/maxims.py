@@ -63,7 +63,6 @@ __all__ = [
     "situation",
     "situations_batch",
     "take_honours",
-    "take_honours",
 ]
 
 Masks = tuple[int, int]
