@@ -10,6 +10,7 @@ import numpy as np
 import pyspiel
 import pytest
 
+from elfern_rl.advice import maxims_of
 from elfern_rl.advice.exact import PACKS, judge, measure, occurrences, slots_of
 from elfern_rl.errors import InvalidOption
 from elfern_rl.games.elfern.kernel import LED
@@ -378,6 +379,16 @@ def test_what_cannot_be_judged_exactly_is_refused(game, iterations, words):
     with pytest.raises(InvalidOption, match=words) as caught:
         judge(game, iterations, [], max_histories=20_000)
     assert "\n" not in str(caught.value)
+
+
+def test_the_packages_maxims_are_judged():
+    maxims = list(maxims_of("elfern").values())
+    found = {maxim["id"]: maxim for maxim in judged(SMALL, *maxims)}
+    assert list(found) == [maxim.id for maxim in maxims]
+    # To feed the opponent's aces with honours is planted as bad.
+    assert found["feed-aces"]["all"]["edge"] < 0 < found["feed-aces"]["loss_obeying"]
+    assert found["feed-aces"]["loss_opposite"] < 1e-3
+    assert sum(maxim["all"]["sets"] > 0 for maxim in found.values()) > 5
 
 
 def test_the_packs_have_both_phases_honours_and_blanks():
