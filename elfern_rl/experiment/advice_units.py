@@ -24,6 +24,7 @@ __all__ = [
     "identity",
     "maxims_in",
     "positions_file",
+    "strong_agent",
     "strong_of",
     "units_of",
     "work",
@@ -139,7 +140,8 @@ class Strong(NamedTuple):
 
 
 @functools.cache
-def _strong(spec: str, game: str, seed: int, precision: Any) -> Strong:
+def strong_agent(spec: str, game: str, seed: int, precision: Any) -> Strong:
+    """Returns the network of an agent that plays by one, ready to play and to value positions."""
     from elfern_rl.learning.policy import NetworkPolicy, build_network
     from elfern_rl.registry import make_agent
 
@@ -155,7 +157,7 @@ def _strong(spec: str, game: str, seed: int, precision: Any) -> Strong:
 
 def strong_of(config: Config, number: int) -> Strong:
     """Returns the strongest agent of a configuration's game, by the game's number."""
-    return _strong(config.agent, config.games()[number], config.seed, config.precision)
+    return strong_agent(config.agent, config.games()[number], config.seed, config.precision)
 
 
 def work(unit: Unit) -> tuple[str, Any]:

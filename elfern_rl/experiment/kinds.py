@@ -88,6 +88,10 @@ KINDS: dict[str, Kind] = {
         "elfern_rl.experiment.advice",
         "maxims put to the test in four ways, with a verdict on each",
     ),
+    "mine": Kind(
+        "elfern_rl.experiment.mine",
+        "new maxims: readable rules by which the heuristic would gain most",
+    ),
     "gap": Kind(
         "elfern_rl.experiment.gap",
         "what deals are worth with all cards open, against what real play makes of them",
