@@ -26,9 +26,11 @@ _logger = logging.getLogger(__name__)
 
 __all__ = [
     "AgentConfig",
+    "check_agent",
     "check_agents",
     "forget_agents",
     "identify",
+    "identify_for",
     "load_agent",
     "refuse_same_names",
 ]
@@ -84,17 +86,36 @@ def check_agents(
         InvalidConfig: no such agent, or an option that it does not have.
         InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
     """
+    for number, agent in enumerate(agents):
+        check_agent(agent, (key, number), config.game, config.seed, source)
+
+
+def check_agent(
+    agent: AgentConfig, location: tuple[str | int, ...], game: str, seed: int, source: Source
+) -> None:
+    """Makes an agent once, as :func:`check_agents` does.
+
+    Args:
+        agent: the agent.
+        location: where the config has it.
+        game: the game string.
+        seed: the run's.
+        source: where the config comes from.
+
+    Raises:
+        InvalidConfig: no such agent, or an option that it does not have.
+        InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
+    """
     from elfern_rl.registry import make_agent
 
-    for number, agent in enumerate(agents):
-        try:
-            make_agent(agent.spec, config.game, seed=config.seed)
-        except InvalidAgent as error:
-            is_piece = "=" in agent.spec and ":" not in agent.spec
-            hint = " (in a list in brackets, a spec with commas needs quotes)" if is_piece else ""
-            raise source.error((key, number), str(error) + hint) from None
-        except InvalidCheckpoint as error:
-            raise source.error((key, number), str(error), InvalidCheckpoint) from None
+    try:
+        make_agent(agent.spec, game, seed=seed)
+    except InvalidAgent as error:
+        is_piece = "=" in agent.spec and ":" not in agent.spec
+        hint = " (in a list in brackets, a spec with commas needs quotes)" if is_piece else ""
+        raise source.error(location, str(error) + hint) from None
+    except InvalidCheckpoint as error:
+        raise source.error(location, str(error), InvalidCheckpoint) from None
 
 
 def identify(
@@ -105,15 +126,22 @@ def identify(
     Raises:
         RunFolderError: a checkpoint or an agent's file is not the one with which the run began.
     """
+    return identify_for([(agent, config.game) for agent in agents], config.seed, folder)
+
+
+def identify_for(
+    chosen: Sequence[tuple[AgentConfig, str]], seed: int, folder: RunFolder
+) -> list[AgentEntry]:
+    """Returns agents, each with the string of the game that it plays, as :func:`identify` does."""
     from elfern_rl.registry import make_agent
 
     entries: list[AgentEntry] = []
-    for chosen in agents:
-        agent = make_agent(chosen.spec, config.game, seed=config.seed)
+    for config, game in chosen:
+        agent = make_agent(config.spec, game, seed=seed)
         if agent.about:
-            _logger.info("%s: %s", chosen.name, agent.about)
-        checksum = _checksum(chosen.spec, agent)
-        entries.append({"name": chosen.name, "spec": chosen.spec, "sha256": checksum})
+            _logger.info("%s: %s", config.name, agent.about)
+        checksum = _checksum(config.spec, agent)
+        entries.append({"name": config.name, "spec": config.spec, "sha256": checksum})
     file = folder.path / "agents.json"
     chunks = folder.path / CHUNKS
     # As long as nothing has been played, an agent of one's own may still be mended.
@@ -159,8 +187,8 @@ def _checksum(spec: str, agent: Agent) -> str | None:
     return digest.hexdigest()
 
 
-_AGENTS: dict[str, Any] = {}
-"""This process's agents by spec, for the chunks of one run."""
+_AGENTS: dict[tuple[str, str], Any] = {}
+"""This process's agents by spec and game, for the chunks of one run."""
 
 
 def forget_agents() -> None:
@@ -175,7 +203,8 @@ def load_agent(entry: AgentEntry, game: str, seed: int) -> Any:
         RunFolderError: the agent is not the same as in the other processes.
     """
     spec = entry["spec"]
-    if spec not in _AGENTS:
+    key = (spec, game)
+    if key not in _AGENTS:
         from elfern_rl.arena.duplicate import opening_views
         from elfern_rl.registry import make_agent
 
@@ -183,5 +212,5 @@ def load_agent(entry: AgentEntry, game: str, seed: int) -> Any:
         if _checksum(spec, agent) != entry["sha256"]:
             raise RunFolderError(f"agent '{entry['name']}' {_CHANGED}")
         agent.act_batch(opening_views(parse_game(game), seed), np.zeros(1, np.uint64))
-        _AGENTS[spec] = agent
-    return _AGENTS[spec]
+        _AGENTS[key] = agent
+    return _AGENTS[key]

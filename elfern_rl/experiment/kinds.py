@@ -96,6 +96,10 @@ KINDS: dict[str, Kind] = {
         "elfern_rl.experiment.gap",
         "what deals are worth with all cards open, against what real play makes of them",
     ),
+    "bidding": Kind(
+        "elfern_rl.experiment.bidding",
+        'on which hands of Herzblatt "ich spiele" pays, by author and players; a rule of thumb',
+    ),
 }
 
 
