@@ -42,7 +42,7 @@ NEAR = 0.75  # stakes: hands promising so much or so little count for a third in
 FLOOR = 0.02  # what hands count for that are not near the decision at all
 ROUNDS = 5  # the estimate decides which hands count, and the other way round
 SCALES = tuple(n / 2 for n in range(2, 13))  # the largest weight of a rule, before rounding
-TOLERANCE = 0.003  # stakes a hand that a rule of smaller numbers may earn less than the best
+TOLERANCE = 0.03  # share of the most gained that a rule of smaller numbers may leave
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -176,14 +176,15 @@ def fit_rule(weights: Floats, samples: Sequence[tuple[Floats, Floats]]) -> list[
     Returns:
         A rule for each sample.
     """
-    tried: list[tuple[float, list[Rule]]] = []
-    for largest in SCALES:
+    tried: list[list[Rule]] = []
+    gained = np.zeros((len(SCALES), len(samples)))
+    for i, largest in enumerate(SCALES):
         whole = round_weights(weights, largest)
-        rules, total = [], 0.0
-        for x, gains in samples:
-            threshold, gain = best_threshold(Rule(whole, 0).counts(x), gains)
-            rules.append(Rule(whole, threshold))
-            total += gain / max(1, len(gains))
-        tried.append((total / len(samples), rules))
-    most = max(gain for gain, _ in tried)
-    return next(rules for gain, rules in tried if gain >= most - TOLERANCE)
+        tried.append([])
+        for k, (x, gains) in enumerate(samples):
+            threshold, gained[i, k] = best_threshold(Rule(whole, 0).counts(x), gains)
+            tried[-1].append(Rule(whole, threshold))
+    most = gained.max(axis=0)
+    left = 1 - gained[:, most > 0] / most[most > 0]
+    losses = left.sum(axis=1) / len(samples)
+    return tried[int(np.argmax(losses <= max(TOLERANCE, losses.min())))]
