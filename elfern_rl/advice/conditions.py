@@ -119,7 +119,7 @@ class Leaf(NamedTuple):
 
 
 def grow(
-    found: Choices, positions: Positions, game: GameOptions, level: float, depth: int = 2
+    found: Choices, positions: Positions, game: GameOptions, level: float, depth: int = 3
 ) -> list[Leaf]:
     """Returns the leaves of a small regression tree of the effect on the features.
 
@@ -138,7 +138,7 @@ def grow(
     grows = found.deals % 2 == 0
     if grows.sum() < 40 or (~grows).sum() < 40:
         return []
-    least = max(20, int(0.1 * grows.sum()))
+    least = max(20, int(0.05 * grows.sum()))
     tree = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=least, random_state=0)
     tree.fit(values[grows], found.points[grows])
     judged = found.where(~grows)

@@ -50,14 +50,18 @@ def _feed_aces(s: Situation) -> Masks:
 
 
 def _prefer_spades(s: Situation) -> Masks:
-    idle = s.legal
-    for suit in (s.led >> 3 if s.led >= 0 else -1, s.trump):
-        if suit >= 0:
-            idle &= ~(0xFF << 8 * suit)
+    led = s.led >> 3
     for rank in range(7, -1, -1):
-        same = idle & 0x01010101 << rank
-        if same & _SPADES and same.bit_count() == 2:
-            return same & _SPADES, same & ~_SPADES
+        same = s.legal & 0x01010101 << rank
+        if not same & _SPADES or led == 1 or s.trump == 1:
+            continue
+        for suit in (0, 2, 3):
+            # Nothing but their names tells the suits apart, in the hand and among unseen cards.
+            alike = all(
+                mask >> 8 * suit & 0xFF == mask >> 8 & 0xFF for mask in (s.hand, s.unseen)
+            )
+            if alike and suit not in (led, s.trump):
+                return same & _SPADES, same & 0xFF << 8 * suit
     return 0, 0
 
 

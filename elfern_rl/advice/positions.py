@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from elfern_rl.advice.maxim import Maxim
 from elfern_rl.arena.duplicate import Decisions, Player, Seating, play_deals
 from elfern_rl.games import engine
 from elfern_rl.games.vector import legal_matrix
@@ -60,6 +61,7 @@ def collect(
     deals: Sequence[int],
     seed: int,
     share: float,
+    only: Sequence[Maxim] | None = None,
 ) -> Positions:
     """Plays deals and values a part of agent 0's decisions.
 
@@ -71,6 +73,7 @@ def collect(
         deals: the numbers of the deals.
         seed: decides the cards, the choices, which decisions are looked at, and the worlds.
         share: how many of the decisions are looked at, 0 to 1.
+        only: look at those alone at which one of these maxims applies.
     """
     game = strong.options
     parts: list[tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint64], NDArray[np.int64]]]
@@ -85,6 +88,9 @@ def collect(
         )
         chosen = agent_0 & (legal_matrix(seen.views, game).sum(axis=1) > 1)
         chosen &= uniforms(seen.seeds ^ _SAMPLING) < share
+        if only is not None:
+            applies = [maxim.masks(seen.views, game)[0] != 0 for maxim in only]
+            chosen &= np.logical_or.reduce(applies)
         parts.append(
             (seen.deals[chosen], seen.views[chosen], seen.seeds[chosen], seen.actions[chosen])
         )

@@ -25,6 +25,8 @@ class Rules(TypedDict):
     """Of the intervals that decide, after the correction for the number of maxims."""
     leaf_share: float
     """The smallest part of the occurrences that may make a maxim conditional."""
+    obey_margin: float
+    """Game points a deal that always doing what a sound maxim says may cost the strongest agent."""
 
 
 class Verdict(TypedDict):
@@ -34,7 +36,7 @@ class Verdict(TypedDict):
     because: str
     """In words."""
     condition: str
-    """For a conditional one: where the effect is the other way round; else empty."""
+    """For a conditional one: where the effect is the other way round or smallest; else empty."""
 
 
 def level_for(maxims: int, level: float = 0.95) -> float:
@@ -46,16 +48,24 @@ def level_for(maxims: int, level: float = 0.95) -> float:
 
 
 def judge(
-    force: Force, a_deal: Effect, an_occurrence: Effect, leaves: Sequence[Leaf], rules: Rules
+    force: Force,
+    a_deal: Effect,
+    an_occurrence: Effect,
+    leaves: Sequence[Leaf],
+    obey: Effect | None,
+    opposite: Effect | None,
+    rules: Rules,
 ) -> Verdict:
     """Returns the verdict on a maxim.
 
     1. Whose interval of the effect a deal lies within the margin on both sides is negligible;
-       "sound but negligible" if the interval is above zero.
+       "sound but negligible" if the interval of the effect an occurrence is above zero.
     2. Otherwise, if a group of positions that the tree has found, of at least ``leaf_share`` of the
        occurrences, has an interval on the other side of zero than the mean, it is conditional.
-    3. Otherwise it is sound if the interval is above zero, wrong if it is below.  A permission is
-       sound already if using it costs less than the margin.
+    3. Otherwise it is sound if the interval is above zero, and wrong if it is below.  But if the
+       strongest agent loses more than ``obey_margin`` by always doing the better of the two, it is
+       conditional: right on the whole and not as a law.  A permission is sound already if using it
+       costs less than the margin.
     4. Otherwise it is undecided.
 
     Args:
@@ -63,6 +73,8 @@ def judge(
         a_deal: game points a deal and player, at the rules' level.
         an_occurrence: game points an occurrence, likewise.
         leaves: of the tree of conditions, likewise.
+        obey: game points a deal of the strongest agent that always obeys; None if not measured.
+        opposite: the same of one that always does the opposite.
         rules: what was fixed beforehand.
     """
     low, high = a_deal["low"], a_deal["high"]
@@ -73,26 +85,46 @@ def judge(
     margin = rules["margin"]
     interval = f"{a_deal['mean']:+.4f} [{low:+.4f}, {high:+.4f}] game points a deal"
     if -margin < low and high < margin:
-        name: VerdictName = "sound but negligible" if low > 0 else "negligible"
+        is_sound = an_occurrence["low"] is not None and an_occurrence["low"] > 0
+        name: VerdictName = "sound but negligible" if is_sound else "negligible"
         return Verdict(name=name, because=f"{interval}, within {margin:g}", condition="")
     for leaf in sorted(leaves, key=lambda leaf: -leaf.share):
         if leaf.share >= rules["leaf_share"] and _is_opposite(leaf.effect, an_occurrence["mean"]):
-            effect = leaf.effect
             return Verdict(
                 name="conditional",
-                because=f"{interval}, but {effect['mean']:+.3f} [{effect['low']:+.3f}, "
-                f"{effect['high']:+.3f}] an occurrence in {leaf.share:.0%} of the cases",
+                because=f"{interval}, but {_in_words(leaf)}",
                 condition=leaf.condition,
             )
-    if low > 0:
-        return Verdict(name="sound", because=interval, condition="")
-    if high < 0:
-        return Verdict(name="wrong", because=interval, condition="")
+    if low > 0 or high < 0:
+        always = obey if low > 0 else opposite
+        if always is not None and _costs(always, rules["obey_margin"]):
+            worst = min(leaves, key=lambda leaf: abs(leaf.effect["mean"]), default=None)
+            return Verdict(
+                name="conditional",
+                because=f"{interval}, but the strongest agent loses {-always['mean']:.3f} by "
+                + ("always obeying" if low > 0 else "never obeying")
+                + (f"; least is at stake, {_in_words(worst)}" if worst else ""),
+                condition=worst.condition if worst else "",
+            )
+        return Verdict(name="sound" if low > 0 else "wrong", because=interval, condition="")
     if force == "permission" and low > -margin:
         return Verdict(
             name="sound", because=f"{interval}: using it costs less than {margin:g}", condition=""
         )
     return Verdict(name="undecided", because=interval, condition="")
+
+
+def _in_words(leaf: Leaf) -> str:
+    effect = leaf.effect
+    low, high = effect["low"] or effect["mean"], effect["high"] or effect["mean"]
+    return (
+        f"{effect['mean']:+.3f} [{low:+.3f}, {high:+.3f}] an occurrence in {leaf.share:.0%} of "
+        "the cases"
+    )
+
+
+def _costs(effect: Effect, margin: float) -> bool:
+    return effect["high"] is not None and effect["high"] < -margin
 
 
 def _is_opposite(effect: Effect, mean: float) -> bool:

@@ -75,6 +75,12 @@ class Config(GameConfig):
         "float32",
         description="of the network in the worlds; bfloat16: twice as fast where there is hardware",
     )
+    rare: list[str] = Field(
+        [], description="ids of maxims that apply too rarely; for these many more deals are played"
+    )
+    rare_deals: int = Field(
+        10_000, ge=2, le=MOST_PAIRS, description="deals in which to look for them"
+    )
     human_noise: float = Field(
         0.2,
         gt=0,
@@ -92,10 +98,13 @@ class Config(GameConfig):
     )
     packs: list[Pack] = Field([], description="small packs for the exact judgement (Elfern)")
     margin: float = Field(
-        0.01, gt=0, description="game points a deal and player that nobody need care about"
+        0.02, gt=0, description="game points a deal and player that nobody need care about"
     )
     leaf_share: float = Field(
         0.1, gt=0, le=1, description="smallest part of the cases that makes a maxim conditional"
+    )
+    obey_margin: float = Field(
+        0.05, gt=0, description="game points a deal that always obeying a sound maxim may cost"
     )
     examples: int = Field(2, ge=0, le=20, description="positions shown for and against each maxim")
     chunk: int = Field(50, ge=1, description="deals at once; what a kill can lose at most")
@@ -130,10 +139,11 @@ def check(config: CommonConfig, source: Source) -> None:
     except InvalidMaxim as error:
         key = "rules" if str(error).startswith("rules[") else "files"
         raise source.error((key,), str(error)) from None
-    try:
-        pick(maxims, config.maxims)
-    except InvalidMaxim as error:
-        raise source.error(("maxims",), str(error)) from None
+    for key, wanted in (("maxims", config.maxims), ("rare", config.rare)):
+        try:
+            pick(maxims, wanted)
+        except InvalidMaxim as error:
+            raise source.error((key,), str(error)) from None
     for number, game in enumerate(config.games()):
         place = ("game",) if number == 0 else ("variants", number - 1)
         if parse_game(game).short_name != short:

@@ -24,7 +24,12 @@ __all__ = ["examples_of"]
 
 
 def examples_of(
-    maxim: Maxim, found: Choices, positions: Positions, game: GameOptions, config: Config
+    maxim: Maxim,
+    found: Choices,
+    positions: Positions,
+    game: GameOptions,
+    config: Config,
+    among: str,
 ) -> list[dict[str, Any]]:
     """Returns the positions with the largest gain and the largest loss by the advised action.
 
@@ -37,7 +42,7 @@ def examples_of(
         *(("for", k) for k in order[::-1][:count] if found.points[k] > 0),
         *(("against", k) for k in order[:count] if found.points[k] < 0),
     ]
-    return [_example(side, int(k), found, positions, game, config) for side, k in chosen]
+    return [_example(side, int(k), found, positions, game, config, among) for side, k in chosen]
 
 
 def _example(
@@ -47,6 +52,7 @@ def _example(
     positions: Positions,
     game: GameOptions,
     config: Config,
+    among: str,
 ) -> dict[str, Any]:
     at = int(found.at[k])
     info = InformationState(positions.views[at], game)
@@ -73,15 +79,17 @@ def _example(
         "advised": name(int(found.advised[k])),
         "against": name(int(found.against[k])),
         "actions": sorted(actions, key=lambda row: -float(row["points"])),
-        "record": _record(int(found.deals[k]), info, game, config),
+        "record": _record(int(found.deals[k]), info, game, config, among),
     }
 
 
-def _record(number: int, info: InformationState, game: GameOptions, config: Config) -> Any:
-    """Returns the game record, up to the position, of a deal that the strong agent plays."""
-    from elfern_rl.experiment.advice_units import strong_of
+def _record(
+    number: int, info: InformationState, game: GameOptions, config: Config, among: str
+) -> str:
+    """Returns the game record of a deal, up to the position, as one line of JSON."""
+    from elfern_rl.experiment.advice_units import OPPONENTS, players_of
 
-    seed = stream(config.seed, 1, 0)
+    seed = stream(config.seed, 1, OPPONENTS.index(among))
     done: list[int] = []
     reached = [False]
 
@@ -91,12 +99,13 @@ def _record(number: int, info: InformationState, game: GameOptions, config: Conf
         if not reached[0]:
             done.append(int(seen.actions[0]))
 
-    agent = strong_of(config, 0).player
-    play_deals([agent], game, [(0,) * game.num_players], [number], seed, watch)
+    agents, _ = players_of(config, 0, among)
+    play_deals(agents[:1], game, [(0,) * game.num_players], [number], seed, watch)
     cards = deck(game, seed, number)[: game.pack.bit_count()]
     deal = Deal(game, tuple(int(card) for card in cards))
     state = state_from_deal(deal)
     for action in done:
         state.apply_action(action)
         advance(state, deal)
-    return record_of(deal, state, players=(config.agent,) * game.num_players).to_json()
+    names = (agents[0].name,) * game.num_players
+    return record_of(deal, state, players=names).to_json()

@@ -14,7 +14,13 @@ from elfern_rl.advice.positions import Positions, from_bytes, joined
 from elfern_rl.advice.verdicts import Rules, judge, level_for
 from elfern_rl.errors import RunFolderError
 from elfern_rl.experiment.advice_examples import examples_of
-from elfern_rl.experiment.advice_units import OPPONENTS, Unit, maxims_in, positions_file
+from elfern_rl.experiment.advice_units import (
+    OPPONENTS,
+    Unit,
+    deals_of,
+    maxims_in,
+    positions_file,
+)
 from elfern_rl.games.options import GameOptions, parse_game
 
 if TYPE_CHECKING:
@@ -23,6 +29,9 @@ if TYPE_CHECKING:
     from elfern_rl.experiment.runfolder import RunFolder
 
 __all__ = ["collect"]
+
+_FEW = 30
+"""Occurrences below which a rare maxim is judged where it was looked for."""
 
 
 def collect(
@@ -38,12 +47,12 @@ def collect(
         margin=config.margin,
         level=level_for(sum(not maxim.control for maxim in maxims)),
         leaf_share=config.leaf_share,
+        obey_margin=config.obey_margin,
     )
-    sections = [
-        _Section(config, units, number, opponent)
-        for number in range(len(config.games()))
-        for opponent in (OPPONENTS if number == 0 else OPPONENTS[:1])
-    ]
+    places = dict.fromkeys(
+        (int(unit.subject), unit.other) for unit in units if unit.what == "positions"
+    )
+    sections = [_Section(config, units, *place) for place in sorted(places, key=_order)]
     judged = [_maxim(maxim, config, sections, units, done, rules) for maxim in maxims]
     return {
         "kind": "advice",
@@ -64,6 +73,10 @@ def collect(
     }
 
 
+def _order(place: tuple[int, str]) -> tuple[int, int]:
+    return place[0], OPPONENTS.index(place[1])
+
+
 class _Section:
     """The positions of one game against one kind of opponent."""
 
@@ -71,15 +84,15 @@ class _Section:
         self, config: Config, units: Sequence[Unit], number: int, opponent: str
     ) -> None:
         self.game: GameOptions = parse_game(config.games()[number])
-        self.is_main = number == 0
         self.opponent = opponent
-        self.num_deals = config.deals if self.is_main else config.variant_deals
+        self.num_deals = deals_of(config, number, opponent)
         mine = ("positions", str(number), opponent)
         self.positions = joined(
             [_read(unit) for unit in units if (unit.what, unit.subject, unit.other) == mine]
         )
         # Against people one seat a deal is the strong agent's, but every seat has its turn.
-        self.weight = 1 / (config.share * self.game.num_players)
+        share = 1.0 if opponent == "rare" else config.share
+        self.weight = 1 / (share * self.game.num_players)
 
     def choices(self, maxim: Maxim) -> Choices:
         """Returns where a maxim leaves a choice."""
@@ -113,12 +126,18 @@ def _maxim(
 ) -> dict[str, Any]:
     main = sections[0]
     found = main.choices(maxim)
+    rare = next((section for section in sections if section.opponent == "rare"), None)
+    if len(found.at) < _FEW and rare is not None and maxim.id in config.rare:
+        main, found = rare, rare.choices(maxim)
     leaves = grow(found, main.positions, main.game, rules["level"])
+    obey, opposite = (_bound(what, maxim.id, "", units, done) for what in ("obey", "opposite"))
     verdict = judge(
         maxim.force,
         per_deal(found.points, found.deals, main.num_deals, main.weight, rules["level"]),
         per_occurrence(found.points, found.deals, rules["level"]),
         leaves,
+        obey["effect"] if obey else None,
+        opposite["effect"] if opposite else None,
         rules,
     )
     return {
@@ -129,7 +148,7 @@ def _maxim(
         "reading": maxim.reading,
         "alternatives": list(maxim.alternatives),
         "control": maxim.control,
-        "verdict": verdict,
+        "verdict": {**verdict, "among": main.opponent},
         "choice": [
             {**section.describe(), **_effects(section, section.choices(maxim))}
             for section in sections
@@ -145,12 +164,12 @@ def _maxim(
             {"condition": leaf.condition, "share": leaf.share, **leaf.effect} for leaf in leaves
         ],
         "phase_two": _phase_two(found),
-        "obey": _bound("obey", maxim.id, "", units, done),
-        "opposite": _bound("opposite", maxim.id, "", units, done),
+        "obey": _flat(obey),
+        "opposite": _flat(opposite),
         "adding": [
             {"agent": plain, **bound}
             for plain in config.plain
-            if (bound := _bound("plain", maxim.id, plain, units, done)) is not None
+            if (bound := _flat(_bound("plain", maxim.id, plain, units, done))) is not None
         ],
         "exact": [
             {"game": done[unit.key]["game"], **row}
@@ -159,7 +178,7 @@ def _maxim(
             for row in done[unit.key]["maxims"]
             if row["id"] == maxim.id
         ],
-        "examples": examples_of(maxim, found, main.positions, main.game, config),
+        "examples": examples_of(maxim, found, main.positions, main.game, config, main.opponent),
     }
 
 
@@ -203,13 +222,20 @@ def _bound(
     index = np.arange(len(points))
     return {
         # Same cards, seats exchanged: what the cards are worth cancels.
-        **per_occurrence(points.mean(axis=1), index),
+        "effect": per_occurrence(points.mean(axis=1), index),
         # The same deals, each taken by itself.
         "raw": per_occurrence(single, np.arange(len(single))),
         "pairs": len(points),
         "applied": sum(record["applied"] for record in records) / len(single),
         "bent": sum(record["bent"] for record in records) / len(single),
     }
+
+
+def _flat(bound: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Returns the same with the effect's own entries among the others."""
+    if bound is None:
+        return None
+    return {**bound["effect"], **{key: bound[key] for key in bound if key != "effect"}}
 
 
 def _claims(

@@ -14,6 +14,7 @@ from elfern_rl.games.options import GameOptions, parse_game
 
 if TYPE_CHECKING:
     from elfern_rl.advice.maxim import Maxim
+    from elfern_rl.arena.duplicate import Seating
     from elfern_rl.experiment.advice import Config
     from elfern_rl.learning.policy import NetworkPolicy
 
@@ -21,8 +22,10 @@ __all__ = [
     "OPPONENTS",
     "Strong",
     "Unit",
+    "deals_of",
     "identity",
     "maxims_in",
+    "players_of",
     "positions_file",
     "strong_agent",
     "strong_of",
@@ -30,8 +33,13 @@ __all__ = [
     "work",
 ]
 
-OPPONENTS = ("strong", "human")
-"""Against whom forced choices are valued; against the second in the main game alone."""
+OPPONENTS = ("strong", "human", "rare")
+"""Among whom forced choices are valued, the second and third in the main game alone.
+
+``strong``: the strongest agent against itself.  ``human``: the strongest agent against human-like
+ones.  ``rare``: human-like players among themselves, and of their decisions those alone at which a
+maxim applies that otherwise hardly ever does.
+"""
 
 What = Literal["positions", "obey", "opposite", "plain", "claims", "exact"]
 
@@ -114,10 +122,11 @@ def units_of(config: Config, folder: str) -> list[Unit]:
     for number in range(len(config.packs)):
         units += pieces("exact", str(number), "", 1)
     for number in range(len(config.games())):
-        for opponent in OPPONENTS if number == 0 else OPPONENTS[:1]:
-            deals = config.deals if number == 0 else config.variant_deals
-            units += pieces("positions", str(number), opponent, deals)
+        units += pieces("positions", str(number), "strong", deals_of(config, number, "strong"))
+    units += pieces("positions", "0", "human", config.deals)
     larger = _LARGER * config.chunk
+    if config.rare:
+        units += pieces("positions", "0", "rare", config.rare_deals, _LARGER * larger)
     for maxim in maxims_in(config):
         units += pieces("obey", maxim.id, "", config.obey_pairs, larger)
         units += pieces("opposite", maxim.id, "", config.obey_pairs, larger)
@@ -127,6 +136,13 @@ def units_of(config: Config, folder: str) -> list[Unit]:
         for number in range(len(config.games())):
             units += pieces("claims", str(number), "", config.claim_deals, larger)
     return units
+
+
+def deals_of(config: Config, number: int, opponent: str) -> int:
+    """Returns how many deals of a game are played among players of a kind."""
+    if opponent == "rare":
+        return config.rare_deals
+    return config.deals if number == 0 else config.variant_deals
 
 
 class Strong(NamedTuple):
@@ -176,6 +192,19 @@ def _deals(unit: Unit) -> range:
     return range(unit.first, unit.first + unit.count)
 
 
+def players_of(config: Config, number: int, opponent: str) -> tuple[list[Any], list[Seating]]:
+    """Returns who plays a game, the one whose decisions are looked at first, and in which seats."""
+    from elfern_rl.advice.opponents import Erring
+
+    strong = strong_of(config, number)
+    players = strong.game.num_players
+    human = Erring(strong.game, config.human_noise)
+    if opponent == "human":
+        seatings = [tuple(int(seat != own) for seat in range(players)) for own in range(players)]
+        return [strong.player, human], seatings
+    return [human if opponent == "rare" else strong.player], [(0,) * players]
+
+
 def _positions(unit: Unit, config: Config) -> dict[str, Any]:
     from elfern_rl.advice.opponents import Erring
     from elfern_rl.advice.positions import collect, to_bytes
@@ -184,21 +213,21 @@ def _positions(unit: Unit, config: Config) -> dict[str, Any]:
     from elfern_rl.rng import stream
 
     strong = strong_of(config, int(unit.subject))
-    players = strong.game.num_players
     worlds = WorldSettings(
         config.worlds, config.samples, config.evidence, config.temperature, config.noise
     )
-    if unit.other == "human":
-        human = Erring(strong.game, config.human_noise)
-        agents: list[Any] = [strong.player, human]
-        seatings = [tuple(int(seat != own) for seat in range(players)) for own in range(players)]
-        rollouts = RollOuts(strong.model, worlds, human.model)
-    else:
-        agents, seatings = [strong.player], [(0,) * players]
-        rollouts = RollOuts(strong.model, worlds)
-    seed = stream(config.seed, 1, OPPONENTS.index(unit.other))
+    agents, seatings = players_of(config, int(unit.subject), unit.other)
+    human = Erring(strong.game, config.human_noise)
+    rare = [maxim for maxim in maxims_in(config) if maxim.id in config.rare]
     found = collect(
-        strong.player, rollouts, agents, seatings, _deals(unit), seed, config.share
+        strong.player,
+        RollOuts(strong.model, worlds, None if unit.other == "strong" else human.model),
+        agents,
+        seatings,
+        _deals(unit),
+        stream(config.seed, 1, OPPONENTS.index(unit.other)),
+        1.0 if unit.other == "rare" else config.share,
+        rare if unit.other == "rare" else None,
     )
     file = positions_file(unit)
     file.parent.mkdir(parents=True, exist_ok=True)

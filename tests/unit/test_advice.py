@@ -27,9 +27,9 @@ from elfern_rl.registry import make_agent
 GAME = parse_game("elfern")
 # Forehand holds the ace and jack and ten of spades, the dealer king and queen.
 DEAL = (
-    "deal/1 | {} | CA C7 SA SJ ST H8 | C9 C8 SK SQ DT D7 | "
+    f"deal/1 | {GAME.game_string} | CA C7 SA SJ ST H8 | C9 C8 SK SQ DT D7 | "
     "CK CQ CJ CT S9 S8 S7 HA HK HQ HJ HT H9 H7 DA DK DQ DJ D9 D8"
-).format(GAME.game_string)
+)
 
 
 def mask(*names: str) -> int:
@@ -150,16 +150,22 @@ def test_hidden_cards_never_change_what_a_maxim_says():
 
 
 def test_prefer_spades_prefers_nothing_but_the_suit():
-    views = view_after(deal=DEAL.replace("CA C7 SA SJ ST H8", "CA C7 SA S9 ST H8").replace(
-        "CK CQ CJ CT S9", "CK CQ CJ CT SJ"))  # fmt: skip
-    advised, against = maxims_of("elfern")["prefer-spades"].masks(views, GAME)
+    alike = DEAL.replace("CA C7 SA SJ ST H8", "CA C7 SA S7 HT H8").replace("S8 S7 HA HK HQ HJ HT",
+                         "S8 HK HQ HJ SJ ST HA")  # fmt: skip
+    assert said("prefer-spades") == (0, 0)
+    advised, against = maxims_of("elfern")["prefer-spades"].masks(view_after(deal=alike), GAME)
     assert (int(advised[0]), int(against[0])) == (mask("SA"), mask("CA"))
+    # Once a club is gone the suits differ.
+    later = view_after("C7", "C8", deal=alike)
+    assert int(maxims_of("elfern")["prefer-spades"].masks(later, GAME)[0][0]) == 0
 
 
 def test_every_maxim_has_its_text_and_every_text_its_maxim():
     for game in ("elfern", "herzblatt"):
         for maxim in maxims_of(game).values():
-            assert maxim.wording and maxim.source and maxim.reading
+            assert maxim.wording
+            assert maxim.source
+            assert maxim.reading
     assert fingerprint("elfern") != fingerprint("herzblatt")
 
 
@@ -279,7 +285,8 @@ def test_bound_play_in_phase_two_is_the_best_that_is_left():
     known = np.zeros(len(views), np.bool_)
     points, honours = np.full((len(views), 32), -9.0), np.full((len(views), 32), -9.0)
     exact_cards(table_for(GAME), views, GAME.rules, known, points, honours)
-    assert known.all() and bound.bent > 0
+    assert known.all()
+    assert bound.bent > 0
     allowed = legal_matrix(views, GAME) & (advised[:, None] >> np.arange(32) & 1 == 0)
     best = np.where(allowed, points + honours / 1000, -99).max(axis=1)
     took = (points + honours / 1000)[np.arange(len(views)), chosen]
@@ -322,7 +329,7 @@ def planted(effect: float, deals: int = 400, each: int = 5, seed: int = 1) -> Po
     )
 
 
-RULES = Rules(margin=0.01, level=level_for(10), leaf_share=0.1)
+RULES = Rules(margin=0.01, level=level_for(10), leaf_share=0.1, obey_margin=0.05)
 
 
 def verdict(effect: float, force: str = "command") -> str:
@@ -330,7 +337,7 @@ def verdict(effect: float, force: str = "command") -> str:
     found = choices(maxims_of("elfern")["duck-blanks"], positions, GAME)
     a_deal = per_deal(found.points, found.deals, 400, 0.5, RULES["level"])
     each = per_occurrence(found.points, found.deals, RULES["level"])
-    return judge(force, a_deal, each, [], RULES)["name"]
+    return judge(force, a_deal, each, [], None, None, RULES)["name"]
 
 
 def test_planted_effects_get_their_verdicts():
@@ -347,7 +354,8 @@ def test_intervals_take_the_deal_as_the_unit():
     naive = per_occurrence(found.points, np.arange(len(found.at)))
     # What all positions of a deal share counts once, not eight times.
     assert clustered["standard_error"] > 1.8 * naive["standard_error"]
-    assert clustered["n"] == 2400 and clustered["deals"] == 300
+    assert clustered["n"] == 2400
+    assert clustered["deals"] == 300
     a_deal = per_deal(found.points, found.deals, 600, 0.5)
     assert a_deal["mean"] == pytest.approx(found.points.sum() * 0.5 / 600)
 
@@ -396,9 +404,23 @@ def effect(mean: float, low: float, high: float, n: int = 100) -> Effect:
     ],
 )
 def test_verdicts_by_their_rules(force, a_deal, leaves, name):
-    found = judge(force, a_deal, effect(a_deal["mean"], -1, 1), leaves, RULES)
+    each = effect(a_deal["mean"], a_deal["low"], a_deal["high"])
+    found = judge(force, a_deal, each, leaves, None, None, RULES)
     assert found["name"] == name
     assert found["condition"] == (leaves[0].condition if name == "conditional" else "")
+
+
+def test_what_is_right_on_the_whole_is_no_law_if_always_obeying_costs():
+    gain, dear, cheap = effect(0.3, 0.2, 0.4), effect(-0.2, -0.3, -0.1), effect(-0.03, -0.06, 0)
+    loss = effect(-0.3, -0.4, -0.2)
+
+    def name(a_deal, obey, opposite):
+        return judge("command", a_deal, a_deal, [], obey, opposite, RULES)["name"]
+
+    assert name(gain, cheap, dear) == "sound"
+    assert name(gain, dear, dear) == "conditional"
+    assert name(loss, dear, cheap) == "wrong"
+    assert name(loss, dear, dear) == "conditional"
 
 
 def test_the_tree_finds_a_planted_condition():
