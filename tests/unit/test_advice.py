@@ -249,7 +249,7 @@ def test_a_bound_agent_never_does_what_is_forbidden_and_its_opposite_always_does
         seen = []
         play_deals(
             [bound, plain], GAME, [(0, 1), (1, 0)], range(40), 2,
-            lambda d: seen.append((d.views, d.actions)),
+            lambda d, seen=seen: seen.append((d.views, d.actions)),
         )  # fmt: skip
         broken = 0
         for views, actions in seen:
