@@ -31,6 +31,7 @@ def forest_png(results: Mapping[str, Any]) -> bytes:
         return [
             (f"{words} opponents", _OPPONENTS[opponent], _choice_against(opponent, key))
             for opponent, words in OPPONENT_WORDS.items()
+            if opponent in _OPPONENTS
         ]
 
     _rows(left, maxims, controls, series("each"))

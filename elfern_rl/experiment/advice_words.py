@@ -29,7 +29,11 @@ __all__ = [
 SILENT = "–"
 """Where there is nothing to tell."""
 
-OPPONENT_WORDS = {"strong": "near-equilibrium", "human": "human-like"}
+OPPONENT_WORDS = {
+    "strong": "near-equilibrium",
+    "human": "human-like",
+    "rare": "human-like (rare cases, sought)",
+}
 """What the opponents of the forced choice are called."""
 
 EXPECTED: Mapping[str, tuple[str, ...]] = {
