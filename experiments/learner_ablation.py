@@ -75,6 +75,7 @@ def duel(player, opponent, pairs, seed):
 
 
 def main():
+    """Trains what is missing and prints the table."""
     decisions, pairs, seed = (
         int(sys.argv[i]) if len(sys.argv) > i else default
         for i, default in ((1, 3_000_000), (2, 4000), (3, 1))
