@@ -12,6 +12,7 @@ from elfern_rl.experiment.advice_words import (
     balance,
     counted,
     hand_sizes,
+    judged,
     level,
     number,
     ordered,
@@ -57,15 +58,16 @@ OVERVIEW_SIDES = "llrrrrrr"
 
 def overview(maxim: _Maxim) -> list[str]:
     """Returns a maxim's row of the main table, headed by :data:`OVERVIEW`, as plain text."""
-    near = maxim["choice"][0]
+    row = judged(maxim)
+    mark = "" if row["opponent"] == "strong" else " *"
     human = next((row for row in maxim["choice"] if row["opponent"] == "human"), None)
     return [
         maxim["id"],
         maxim["verdict"]["name"],
-        value(near["a_deal"], 4),
+        value(row["a_deal"], 4) + mark,
         value(human and human["a_deal"], 4),
-        value(near["each"]),
-        counted(near["occurrences"]),
+        value(row["each"]) + mark,
+        counted(row["occurrences"]),
         value(maxim["obey"]),
         value(maxim["opposite"]),
     ]
@@ -103,10 +105,18 @@ def contents(
         ]
     blocks += [Heading(2, "Plots", "plots")]
     blocks += [Picture(name, _PICTURES[name]) for name in pictures]
-    blocks += [Heading(2, "How the verdicts are made", "method"), *_method(results, config)]
+    blocks += [Heading(2, "How the verdicts are made", "method"), *_method(results["rules"])]
     line = 0
     if maxims:
         blocks.append(Heading(2, "Maxim by maxim", "maxims"))
+    if any(maxim["examples"] for maxim in shown):
+        blocks += [
+            Paragraph(
+                "Positions are drawn as the player on move sees them. To see one of them with all "
+                "cards, or to play on from it, by its number in positions.jsonl:"
+            ),
+            Listing(_REPLAY),
+        ]
     for place, maxim in enumerate(shown):
         if place == len(maxims):
             blocks.append(Heading(2, "Control by control", "control-details"))
@@ -149,15 +159,18 @@ def _facts(results: Mapping[str, Any], config: Config, folder: RunFolder) -> lis
     ]
     for section in others:
         where = variant(section["game"], results["game"])
+        among = f"against {OPPONENT_WORDS[section['opponent']]} players"
+        if section["opponent"] == "rare":
+            among = f"among human-like players, where a rare maxim applies ({_listed(config.rare)})"
         facts.append(
-            f"The same against {OPPONENT_WORDS[section['opponent']]} players, {where}: "
-            f"{section['positions']:,} positions out of {section['deals']:,} deals"
+            f"The same {among}, {where}: {section['positions']:,} positions out of "
+            f"{section['deals']:,} deals"
         )
     facts += [
         f"Human-like opponents: the heuristic, which plays anything at {config.human_noise:.0%} of "
         "its decisions",
         f"Obeying: {config.obey_pairs:,} duplicate sets each way; adding: {config.plain_pairs:,} "
-        f"for each of {', '.join(config.plain) or 'no agents'}",
+        f"for each of {_listed(config.plain)}",
         f"Margin, fixed beforehand: {rules['margin']:g} game points a deal and player; verdicts "
         f"rest on intervals of {level(rules['level'])}, so that all of them hold together at 95% "
         "(Bonferroni); all other intervals are 95%, deals as clusters, not corrected for their "
@@ -172,6 +185,10 @@ def _facts(results: Mapping[str, Any], config: Config, folder: RunFolder) -> lis
         ],
     ]  # fmt: skip
     return facts
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words) or "none"
 
 
 def _tally(maxims: Sequence[_Maxim]) -> str:
@@ -196,7 +213,16 @@ def _overview_table(maxims: Sequence[_Maxim]) -> Table:
         OVERVIEW_SIDES,
         "Game points with 95% intervals (deals as clusters); a deal means a deal and player. "
         "Obeying and opposite: the strongest agent so bound against itself unbound. A dash: not "
-        "measured, or it never applied.",
+        f"measured, or it never applied.{_marked(maxims)}",
+    )
+
+
+def _marked(maxims: Sequence[_Maxim]) -> str:
+    if all(maxim["verdict"]["among"] == "strong" for maxim in maxims):
+        return ""
+    return (
+        " Those with a star apply so rarely that they were looked for among human-like players, "
+        "and are judged there."
     )
 
 
@@ -222,8 +248,7 @@ def _control_table(controls: Sequence[_Maxim]) -> Table:
     return Table(rows, "llllrrrrr", "Game points with 95% intervals, deals as clusters.")
 
 
-def _method(results: Mapping[str, Any], config: Config) -> list[Block]:
-    rules = results["rules"]
+def _method(rules: Mapping[str, Any]) -> list[Block]:
     margin = f"{rules['margin']:g}"
     return [
         Bullets(
@@ -257,13 +282,15 @@ def _method(results: Mapping[str, Any], config: Config) -> list[Block]:
                     Badge("negligible", "negligible"),
                     f" the interval of the effect a deal lies within {margin} on both sides; ",
                     Badge("sound but negligible", "sound but negligible"),
-                    " it is above zero besides",
+                    " that of the effect an occurrence is above zero besides",
                 ],
                 [
                     Badge("conditional", "conditional"),
-                    " not negligible, but in a group of positions found by a small tree, at least "
+                    " else, in a group of positions found by a small tree, at least "
                     f"{rules['leaf_share']:.0%} of the cases, the effect has the other sign "
-                    "(half of the deals grow the tree, the other half judge it)",
+                    "(half of the deals grow the tree, the other half judge it); or the strongest "
+                    f"agent loses more than {rules['obey_margin']:g} game points a deal by always "
+                    "doing what is better on average",
                 ],
                 [
                     Badge("sound", "sound"),
@@ -295,13 +322,15 @@ def _maxim(maxim: _Maxim, results: Mapping[str, Any], line: int) -> Iterator[Blo
     if maxim["alternatives"]:
         yield Paragraph("Other readings that were considered:")
         yield Bullets(list(maxim["alternatives"]))
-    condition = f". Not so where: {verdict['condition']}" if verdict["condition"] else ""
+    condition = f". Where: {verdict['condition']}" if verdict["condition"] else ""
     yield Paragraph(
         [
             Strong("Verdict"), ": ", _badge(maxim), f" – {verdict['because']} (interval "
             f"{level(results['rules']['level'])}){condition}.",
         ]
     )  # fmt: skip
+    if beside := _beside(maxim, results["rules"]["margin"]):
+        yield Paragraph(beside)
     yield _judgements(maxim)
     yield _intervals(maxim, main)
     if table := _variants(maxim, main):
@@ -310,6 +339,28 @@ def _maxim(maxim: _Maxim, results: Mapping[str, Any], line: int) -> Iterator[Blo
         yield table
     yield from _tree(maxim, results["rules"]["level"])
     yield from _examples(maxim, statistic(main), line)
+
+
+def _beside(maxim: _Maxim, margin: float) -> str:
+    """Returns what the other judgements add where they do not say the same as the verdict."""
+    low, high = (judged(maxim)["a_deal"][key] for key in ("low", "high"))
+    bound, opposite = maxim["obey"], maxim["opposite"]
+    lines = []
+    # Where it makes a maxim conditional the verdict says so itself.
+    if bound and bound["high"] is not None and maxim["verdict"]["name"] != "conditional":
+        if low and low > 0 and bound["high"] < -margin:
+            lines.append(
+                "The advised card is the better one on average, yet the strongest agent loses by "
+                f"being bound to it, {value(bound)} game points a deal: it sees the exceptions."
+            )
+        if high and high < 0 and bound["low"] > -margin:
+            lines.append(
+                "The advised card is the worse one on average, yet obeying does not cost the "
+                f"strongest agent more than the margin: {value(bound)} game points a deal."
+            )
+    if opposite and opposite["low"] is not None and opposite["low"] > margin:
+        lines.append(f"Doing the opposite gains {value(opposite)} game points a deal.")
+    return " ".join(lines)
 
 
 def _judgements(maxim: _Maxim) -> Table:
@@ -328,7 +379,7 @@ def _judgements(maxim: _Maxim) -> Table:
                     value(row["each"]),
                     counted(row["occurrences"]),
                     f"{row['each']['n']:,} positions in {row['each']['deals']:,} deals",
-                    f"the strongest agent played so in {percent(row['followed'])}",
+                    f"played so unbound {percent(row['followed'])}",
                 ]
             )
     two = maxim["phase_two"]
@@ -345,7 +396,7 @@ def _judgements(maxim: _Maxim) -> Table:
             ]
         )
     for pack in maxim["exact"]:
-        rows.append(_exact_row(pack))
+        rows.append(_exact_row(pack, main))
     bounds = [("obeying", "the strongest agent", maxim["obey"]),
               ("the opposite", "the strongest agent", maxim["opposite"]),
               *(("adding", row["agent"], row) for row in maxim["adding"])]  # fmt: skip
@@ -359,7 +410,7 @@ def _judgements(maxim: _Maxim) -> Table:
                     SILENT,
                     f"{bound['applied']:.2f}",
                     f"{bound['pairs']:,} duplicate sets",
-                    f"another card than unbound {bound['bent']:.2f} times a deal",
+                    f"it changes {bound['bent']:.2f} plays a deal",
                 ]
             )
     return Table(
@@ -370,7 +421,7 @@ def _judgements(maxim: _Maxim) -> Table:
     )
 
 
-def _exact_row(pack: Mapping[str, Any]) -> list[Text]:
+def _exact_row(pack: Mapping[str, Any], main: str) -> list[Text]:
     whole = pack["all"]
     besides = "it never applies"
     if whole["agreement"] is not None:
@@ -381,7 +432,7 @@ def _exact_row(pack: Mapping[str, Any]) -> list[Text]:
     edge = whole["edge"]
     return [
         "exact",
-        Code(pack["game"]),
+        f"small pack: {variant(pack['game'], main)}",
         number(-pack["loss_obeying"], 4),
         SILENT if edge is None else number(edge),
         # Of both players together, as against a player's everywhere else.
@@ -414,7 +465,7 @@ def _intervals(maxim: _Maxim, main: str) -> Table:
             ],
         ]
     caption = "Forced choice, variance-reduced and raw, 95% intervals, deals as clusters."
-    gain = _gain(maxim["choice"][0])
+    gain = _gain(judged(maxim))
     if gain is not None:
         caption += f" Raw play-outs would need {gain:.1f} times as many deals."
     return Table(rows, "llrr", caption)
@@ -514,19 +565,19 @@ def _examples(maxim: _Maxim, what: str, line: int) -> Iterator[Block]:
             4, f"{example['side'].capitalize()}: {number(example['gain'], 2)} game points"
         )
         yield Paragraph(
-            [f"Advised {example['advised']}, against it {example['against']}. To replay:"]
+            f"Advised {example['advised']}, against it {example['against']}; number "
+            f"{line + place} of positions.jsonl."
         )
-        yield Listing(_replay(line + place))
         actions = Table(rows, "lrrrl", "Expected at the end of the deal, means over worlds.")
         yield Position(example["table"], example["advised"], example["against"], actions)
 
 
-def _replay(line: int) -> str:
-    return (
-        "python -c 'import elfern_rl as e; "
-        f'line = open("positions.jsonl", encoding="utf-8").readlines()[{line - 1}]; '
-        "print(e.replay(e.GameRecord.from_json(line)))'"
-    )
+_REPLAY = (
+    "python -c 'import sys, elfern_rl as e; "
+    'line = open("positions.jsonl", encoding="utf-8").readlines()[int(sys.argv[1]) - 1]; '
+    "print(e.replay(e.GameRecord.from_json(line)))' 1"
+)
+"""Shows the whole table at a position, by its number, from within the run folder."""
 
 
 def _claims(claims: Sequence[Mapping[str, Any]]) -> list[Block]:

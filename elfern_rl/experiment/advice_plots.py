@@ -6,12 +6,12 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from elfern_rl.experiment.advice_words import OPPONENT_WORDS, variant
+from elfern_rl.experiment.advice_words import OPPONENT_WORDS, judged, variant
 
 __all__ = ["forest_png", "obeying_png", "variants_png"]
 
 _BLUE, _ORANGE, _RED, _GREY = "#2f6fad", "#d98032", "#b3361c", "#6b6f75"
-_OPPONENTS = {"strong": _BLUE, "human": _ORANGE}
+_OPPONENTS = {"strong": _BLUE, "human": _ORANGE, "rare": "#7a5ea8"}
 _ROW = 0.46
 """Inches."""
 
@@ -31,7 +31,7 @@ def forest_png(results: Mapping[str, Any]) -> bytes:
         return [
             (f"{words} opponents", _OPPONENTS[opponent], _choice_against(opponent, key))
             for opponent, words in OPPONENT_WORDS.items()
-            if opponent in _OPPONENTS
+            if any(row["opponent"] == opponent for m in results["maxims"] for row in m["choice"])
         ]
 
     _rows(left, maxims, controls, series("each"))
@@ -113,8 +113,13 @@ def _added_to(agent: str) -> Callable[[Mapping[str, Any]], Any]:
 def _sorted(
     results: Mapping[str, Any],
 ) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-    """Returns the maxims, best first, and the controls likewise."""
-    ordered = sorted(results["maxims"], key=lambda m: -m["choice"][0]["a_deal"]["mean"])
+    """Returns the maxims, best first and silent ones last, and the controls likewise."""
+
+    def place(maxim: Mapping[str, Any]) -> tuple[bool, float]:
+        effect = judged(maxim)["a_deal"]
+        return not effect["n"], -effect["mean"]
+
+    ordered = sorted(results["maxims"], key=place)
     maxims = [maxim for maxim in ordered if not maxim["control"]]
     return maxims, [maxim for maxim in ordered if maxim["control"]]
 
@@ -169,7 +174,7 @@ def _rows(
 def _stretch(axes: Any) -> None:
     """Makes room near zero: a few effects a deal are many times the others."""
     steps = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-    axes.set_xscale("symlog", linthresh=steps[1])
+    axes.set_xscale("symlog", linthresh=steps[1], linscale=0.6)
     low, high = axes.get_xlim()
     ticks = [x for x in (*(-s for s in steps), 0, *steps) if low <= x <= high]
     axes.set_xticks(ticks, [f"{x:g}" for x in ticks], fontsize=8)

@@ -152,6 +152,8 @@ def _maxim(
         "choice": [
             {**section.describe(), **_effects(section, section.choices(maxim))}
             for section in sections
+            # Where rare ones were looked for, the decisions are no fair sample for the others.
+            if section.opponent != "rare" or maxim.id in config.rare
         ],
         "groups": {
             heading: [

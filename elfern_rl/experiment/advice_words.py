@@ -16,6 +16,7 @@ __all__ = [
     "counted",
     "difference",
     "hand_sizes",
+    "judged",
     "level",
     "number",
     "ordered",
@@ -32,7 +33,7 @@ SILENT = "–"
 OPPONENT_WORDS = {
     "strong": "near-equilibrium",
     "human": "human-like",
-    "rare": "human-like (rare cases, sought)",
+    "rare": "human-like (rare cases that were looked for)",
 }
 """What the opponents of the forced choice are called."""
 
@@ -69,6 +70,13 @@ def level(share: float) -> str:
 def ordered(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Returns the maxims in the order in which they are shown: controls last."""
     return sorted(results["maxims"], key=lambda maxim: bool(maxim["control"]))
+
+
+def judged(maxim: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the section of the forced choice on which a maxim's verdict rests."""
+    among = maxim["verdict"]["among"]
+    row: Mapping[str, Any] = next(row for row in maxim["choice"] if row["opponent"] == among)
+    return row
 
 
 def counted(effect: Mapping[str, Any] | None, digits: int = 2) -> str:

@@ -82,7 +82,12 @@ def maxim(name: str, verdict: str, control: bool = False, **other: Any) -> dict[
         "reading": f"In phase one do {name}.",
         "alternatives": ["Never."],
         "control": control,
-        "verdict": {"name": verdict, "because": f"because of {name}", "condition": ""},
+        "verdict": {
+            "name": verdict,
+            "because": f"because of {name}",
+            "condition": "",
+            "among": "strong",
+        },
         "choice": [choice(MAIN, "strong"), choice(MAIN, "human"), choice(SHORT, "strong")],
         "groups": {"phase": [{"name": "phase two", **effect()}], "role": []},
         "tree": [{"condition": "cards in the talon above 4", "share": 0.35, **effect()}],
@@ -177,7 +182,7 @@ def whole() -> dict[str, Any]:
         "agent": "best",
         "readings": "ab" * 32,
         "weights": ["cd" * 32, "ef" * 32],
-        "rules": {"margin": 0.0105, "level": 0.9964, "leaf_share": 0.1},
+        "rules": {"margin": 0.0105, "level": 0.9964, "leaf_share": 0.15, "obey_margin": 0.055},
         "sections": [section(MAIN, "strong"), section(MAIN, "human"), section(SHORT, "strong")],
         "maxims": maxims,
         "claims": [claim(MAIN, 0.0, 0.4, 0.5), claim(SHORTER, 0.2, 0.3, 0.4)],
@@ -236,6 +241,7 @@ def written(results: dict[str, Any], **settings: Any) -> dict[str, Any]:
         **{
             "name": "mine", "description": "", "share": 0.3, "worlds": 32, "evidence": 8,
             "human_noise": 0.2, "obey_pairs": 777, "plain_pairs": 888, "plain": ["random"],
+            "rare": [],
         }
         | settings
     )  # fmt: skip
@@ -316,7 +322,8 @@ def test_every_number_is_shown(name: str, results: dict[str, Any], files: dict[s
             assert all(f"{action['points']:+.2f}" in text for action in shown["actions"])
             assert f"{shown['gain']:+.2f}" in text
     for words in (
-        "1234567", "ab" * 32, "cd" * 32, "99.64%", "0.0105", Folder.command, "0123456789ab",
+        "1234567", "15%", "0.055", "ab" * 32, "cd" * 32, "99.64%", "0.0105", Folder.command,
+        "0123456789ab",
         "2,345 deals", "9,876 positions", "777 duplicate sets", "3.21", "1.23", "38%", "62%",
         "91.2%", "48.1%", "+0.078", "-0.0033", "0.0444", "1.50", "4,321", "1,419,068", "346,416",
         "150", "+0.1122", "0.00017", "cards in the talon above 4", "35%", "hand_size=4, trump=true",
@@ -402,8 +409,9 @@ def test_positions_are_drawn_with_both_cards_marked(
 
 def test_positions_can_be_replayed(results: dict[str, Any], files: dict[str, Any]) -> None:
     lines = files["positions.jsonl"].splitlines()
-    commands = re.findall(r"readlines\(\)\[(\d+)\]", files["report.md"])
-    assert [int(number) for number in commands] == list(range(len(lines))) == [0, 1, 2, 3]
+    numbers = re.findall(r"number (\d+) of positions.jsonl", files["report.md"])
+    assert [int(number) for number in numbers] == [1, 2, 3, 4]
+    assert len(lines) == 4
     shown = {(m["id"], e["gain"]): e for m in results["maxims"] for e in m["examples"]}
     ids = []
     for line in lines:
@@ -420,13 +428,20 @@ def test_positions_can_be_replayed(results: dict[str, Any], files: dict[str, Any
     assert ids == ["maxim-0", "maxim-0", "mine", "take-cheapest"]
 
 
-def test_the_replay_command_is_python(files: dict[str, Any], tmp_path: Path) -> None:
+def test_the_command_that_replays_works(
+    files: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (tmp_path / "positions.jsonl").write_text(files["positions.jsonl"], encoding="utf-8")
-    code = re.findall(r"python -c '([^']*)'", files["report.md"])[2]
-    compile(code, "command", "exec")
-    line = int(re.findall(r"\[(\d+)\]", code)[0])
-    record = GameRecord.from_json(files["positions.jsonl"].splitlines()[line])
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"python -c '([^']*)' 1\n", files["report.md"])
+    monkeypatch.setattr("sys.argv", ["-c", "3"])
+    exec(code, {})
+    record = GameRecord.from_json(files["positions.jsonl"].splitlines()[2])
     assert record.notes["maxim"] == "mine"
+    assert capsys.readouterr().out == f"{replay(record)}\n"
 
 
 def test_results_csv_has_a_row_for_each_maxim_and_section(
@@ -554,6 +569,43 @@ def test_variants_are_named_by_what_differs() -> None:
     assert advice_words.variant(SHORT, MAIN) == "hand_size=4, trump=true"
     other = parse_game("herzblatt(rules=feder)").game_string
     assert advice_words.variant(other, HERZBLATT) == "rules=feder"
+
+
+def test_what_obeying_tells_beside_the_verdict() -> None:
+    results = whole()
+    first, second, third, fourth = results["maxims"][:4]
+    costs, is_free, gains = effect(-0.2), effect(0.005), effect(0.3)
+    first["obey"] |= costs
+    first["opposite"] |= gains
+    second["choice"][0]["a_deal"], second["obey"] = effect(-0.3), {**bound(), **is_free}
+    third["obey"] |= is_free
+    fourth["obey"] |= costs
+    sections = re.split(r"\n### ", written(results)["report.md"])[1:]
+    text = {section.split(":")[0]: section for section in sections}
+    sees = "it sees the exceptions"
+    assert "-0.200 [-0.212, -0.188] game points a deal: it sees" in text["maxim-0"]
+    assert "Doing the opposite gains +0.300 [+0.288, +0.312]" in text["maxim-0"]
+    assert "does not cost the strongest agent more than the margin" in text["maxim-1"]
+    assert sees not in text["maxim-2"]
+    assert sees not in text["maxim-3"]  # the verdict says it
+
+
+def test_rare_maxims_are_shown_where_they_were_judged() -> None:
+    results = whole()
+    one = results["maxims"][0]
+    one["choice"].append(choice(MAIN, "rare"))
+    one["verdict"]["among"] = "rare"
+    results["sections"].append(section(MAIN, "rare"))
+    text = written(results, rare=["maxim-0"])["report.md"]
+    (line,) = [line for line in text.splitlines() if line.startswith("| [maxim-0]")]
+    for key in ("a_deal", "each"):
+        assert f"{one['choice'][-1][key]['mean']:+.3f}"[:6] in line
+        assert f"{one['choice'][0][key]['mean']:+.3f}"[:6] not in line
+    assert "] \\* |" in line
+    assert "Those with a star" in text
+    assert "where a rare maxim applies (maxim-0)" in text
+    assert "human-like (rare cases that were looked for) opponents" in text
+    assert "star" not in written(whole())["report.md"].replace("started", "")
 
 
 def test_numbers_that_round_to_zero_have_a_plus() -> None:
