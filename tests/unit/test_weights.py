@@ -7,6 +7,7 @@ import pytest
 
 from elfern_rl.arena.duplicate import opening_views, pair_seatings, play_deals
 from elfern_rl.arena.statistics import pair_scores
+from elfern_rl.errors import InvalidCheckpoint
 from elfern_rl.games.options import parse_game
 from elfern_rl.learning.checkpoint import read_card
 from elfern_rl.registry import agents_folder, make_agent
@@ -34,3 +35,25 @@ def test_shipped_weights_play_their_game_and_beat_random(card):
     scores = pair_scores(played.points, seatings, 0)
     # One-sided, an error rate below 1e-5 even if it were no better than random.
     assert scores.mean() > 4.3 * scores.std(ddof=1) / np.sqrt(len(scores))
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "card"])
+def test_damaged_weights_are_refused_in_one_line(damage, tmp_path, monkeypatch):
+    weights = tmp_path / "elfern-tendler.safetensors"
+    card = weights.with_suffix(".json")
+    shipped = agents_folder() / "weights" / "elfern-tendler.safetensors"
+    data = bytearray(shipped.read_bytes())
+    text = shipped.with_suffix(".json").read_text()
+    if damage == "cut":
+        del data[-1000:]
+    elif damage == "flipped":
+        data[-1000] ^= 1
+    else:
+        text = text.replace('"width": 256', '"width": 255')
+    weights.write_bytes(data)
+    card.write_text(text)
+    best = type(make_agent("best", "elfern"))
+    monkeypatch.setitem(best.__init__.__globals__, "WEIGHTS", tmp_path)
+    with pytest.raises(InvalidCheckpoint, match=str(tmp_path)) as error:
+        make_agent("best", "elfern")
+    assert "\n" not in str(error.value)
