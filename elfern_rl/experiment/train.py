@@ -8,11 +8,14 @@ from typing import Any, Literal, cast
 
 from pydantic import Field
 
+from elfern_rl.errors import InvalidCheckpoint
 from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
 from elfern_rl.experiment.curves import curves_png, metrics_of
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
+from elfern_rl.games import engine
 from elfern_rl.games.options import parse_game
+from elfern_rl.learning.checkpoint import load
 from elfern_rl.learning.config import PPOConfig
 
 __all__ = ["Config", "check", "run", "summary"]
@@ -25,10 +28,46 @@ class Config(GameConfig):
 
     kind: Literal["train"]
     ppo: PPOConfig = Field(default_factory=PPOConfig, description="the learner's settings")
+    start: str | None = Field(
+        None,
+        min_length=1,
+        description="a checkpoint or run folder whose weights to start from; the same game, "
+        "perhaps with other options (it may be easier to learn first)",
+    )
 
 
 def check(config: CommonConfig, source: Source) -> None:
-    """Nothing beyond the model: the learner needs no file."""
+    """Reads the weights to start from, if there are to be any.
+
+    Raises:
+        InvalidCheckpoint: they are missing, damaged, of another game, or of a network of another
+            shape than the settings ask for.
+    """
+    config = cast(Config, config)
+    if config.start is None:
+        return
+    try:
+        card = load(config.start).card
+    except InvalidCheckpoint as error:
+        raise source.error(("start",), str(error), InvalidCheckpoint) from None
+    here, there = parse_game(config.game), parse_game(card.game)
+    shape = {"features": int(engine.num_features(here.rules)), "actions": here.num_actions}
+    shape |= {"width": config.ppo.width, "depth": config.ppo.depth}
+    shape |= {"sort": int(config.ppo.suits == "sorted")}
+    if here.short_name != there.short_name or card.network != shape:
+        raise source.error(
+            ("start",),
+            f"{config.start}: a network {card.network} for {card.game}; "
+            f"these settings make {shape} for {config.game}",
+            InvalidCheckpoint,
+        )
+
+
+def _start(config: Config) -> Any:
+    """Returns the network to start from, or None."""
+    from elfern_rl.learning.policy import build_network
+
+    return None if config.start is None else build_network(load(config.start))
 
 
 def run(config: CommonConfig, folder: RunFolder) -> None:
@@ -45,6 +84,7 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         evaluate=_Evaluation(config),
         progress=sys.stderr.isatty(),
         commit=folder.environment["commit"],
+        start=_start(config),
     )
     timing = {key: found.pop(key) for key in ("seconds", "samples_per_second")}
     # Relative to the folder, which may be moved.
@@ -63,7 +103,12 @@ def assist(config: CommonConfig) -> None:
 
     config = cast(Config, config)
     ppo.train(
-        config.ppo, parse_game(config.game), Path(config.out), seed=config.seed, progress=False
+        config.ppo,
+        parse_game(config.game),
+        Path(config.out),
+        seed=config.seed,
+        progress=False,
+        start=_start(config),
     )
 
 
