@@ -78,7 +78,7 @@ def variants_png(results: Mapping[str, Any]) -> bytes:
         (variant(s["game"], results["game"]), colours(number % 10), _choice_in(s["game"]))
         for number, s in enumerate(sections)
     ]
-    figure, (axes,) = _figure(len(maxims) + len(controls), 1, 0.11 * len(sections))
+    figure, (axes,) = _figure(len(maxims) + len(controls), 1, 0.05 * len(sections))
     _rows(axes, maxims, controls, series)
     axes.set_xlabel("game points an occurrence")
     _finish(figure, [axes], "Forced choice by variant of the game, 95% intervals")

@@ -162,7 +162,7 @@ def _position(position: Position) -> str:
         name, colon, rest = line.partition(":")
         if colon and name == "your hand":
             hand = _cards(rest, {position.good: "good", position.bad: "bad"})
-            parts.append(f'<p class="hand">{hand}</p>')
+            parts.append(f'<p class="label">{escape(name)}</p><p class="hand">{hand}</p>')
         elif " led " in line or name == "on the table":
             parts.append(f'<p class="open">{_cards(line)}</p>')
         else:
