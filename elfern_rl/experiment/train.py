@@ -54,7 +54,9 @@ def check(config: CommonConfig, source: Source) -> None:
     shape = {"features": int(engine.num_features(here.rules)), "actions": here.num_actions}
     shape |= {"width": config.ppo.width, "depth": config.ppo.depth}
     shape |= {"sort": int(config.ppo.suits == "sorted")}
-    if here.short_name != there.short_name or card.network != shape:
+    version = engine.features_version(here.rules)
+    same = (here.short_name, version) == (there.short_name, card.features_version)
+    if not same or card.network != shape:
         raise source.error(
             ("start",),
             f"{config.start}: a network {card.network} for {card.game}; "

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from elfern_rl import cli
-from elfern_rl.arena.duplicate import pair_seatings, play_deals
+from elfern_rl.arena.duplicate import opening_views, pair_seatings, play_deals
 from elfern_rl.arena.statistics import pair_scores
 from elfern_rl.experiment.runfolder import Status, read_status
 from elfern_rl.experiment.runner import load
@@ -158,3 +158,44 @@ def test_evaluation_is_the_same_each_time(here):
     assert first["points"] < 0
     assert 0 < first["win_rate"] < 0.5
     assert np.isfinite(list(first.values())).all()
+
+
+def test_training_may_start_from_weights_for_other_options(here, capsys):
+    assert cli.main(["run", "learn.yaml"]) == 0
+    other = GAME.replace(")", ",scoring=honours)")
+    nudge = ["ppo.samples=640", "ppo.learning_rate=1e-9"]
+    nudge += ["ppo.learning_rate_end=0", f"game={other}", "ppo.evaluate_pairs=0"]
+    assert cli.main(["run", "learn.yaml", *nudge, "start=runs/learn", "out=runs/warm"]) == 0
+    assert cli.main(["run", "learn.yaml", *nudge, "out=runs/cold"]) == 0
+    game = parse_game(GAME)
+    views = opening_views(game, 1)
+    seeds = np.zeros(1, np.uint64)
+
+    def policy(folder, options=game):
+        agent = make_agent(f"neural:mode=sample,checkpoint=runs/{folder}", options)
+        return agent.policy_batch(views, seeds)
+
+    # So small a step size leaves the weights where they started.
+    learnt, warm = policy("learn"), policy("warm", parse_game(other))
+    np.testing.assert_allclose(learnt, warm, atol=1e-4)
+    assert abs(learnt - policy("cold", parse_game(other))).max() > 0.01
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (["start=runs/absent"], "runs/absent"),
+        (["start=runs/learn", "ppo.width=32"], "these settings make"),
+        (["start=runs/learn", "game=herzblatt(players=3)"], "these settings make"),
+    ],
+)
+def test_weights_that_cannot_be_started_from_are_refused(here, capsys, changes, problem):
+    assert cli.main(["run", "learn.yaml"]) == 0
+    capsys.readouterr()
+    assert cli.main(["run", "learn.yaml", *changes, "out=runs/warm"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("InvalidCheckpoint: ")
+    assert problem in error
+    assert error.count("\n") == 1
+    assert not (here / "runs" / "warm").exists()
