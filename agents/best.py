@@ -16,11 +16,17 @@ from elfern_rl.registry import make_agent
 WEIGHTS = Path(__file__).resolve().parent / "weights"
 SEARCH = "ismcts:iterations=2000"
 """Who plays where no weights fit the game's options."""
+LOOKS_AHEAD = frozenset({"herzblatt"})
+"""Games in which the network looks ahead unless told otherwise: some milliseconds a move."""
+LOOKAHEAD = "neural-search:worlds=96,samples=128,threshold=0.05,checkpoint={}"
 
 
 class BestOptions(AgentOptions):
     """Options of ``best``."""
 
+    look_ahead: bool | None = Field(
+        None, description="whether the network looks ahead; None: in Herzblatt, where it gains more"
+    )
     threads: int = Field(1, ge=1, le=1024, description="torch's threads, where a network plays")
 
 
@@ -50,11 +56,19 @@ class Best(Agent):
             return
         from elfern_rl.learning.policy import NetworkPolicy, build_network  # imports torch
 
-        self._player = NetworkPolicy(
-            build_network(self.checkpoint), options, threads=self.agent_options.threads
-        )
+        chosen = self.agent_options
         card = self.checkpoint.card
         self.about = f"network {self.checkpoint.path.stem}, {card.samples:,} decisions of self-play"
+        looks = chosen.look_ahead
+        if looks is None:
+            looks = options.short_name in LOOKS_AHEAD
+        if looks:
+            spec = f"{LOOKAHEAD},threads={chosen.threads}".format(self.checkpoint.path)
+            self._player = make_agent(spec, options, seed)
+            self.about += ", looking ahead"
+        else:
+            network = build_network(self.checkpoint)
+            self._player = NetworkPolicy(network, options, threads=chosen.threads)
 
     def act_batch(self, views: NDArray[np.uint32], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns the chosen actions, int64[B]."""

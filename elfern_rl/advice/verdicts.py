@@ -25,6 +25,8 @@ class Rules(TypedDict):
     """Of the intervals that decide, after the correction for the number of maxims."""
     leaf_share: float
     """The smallest part of the occurrences that may make a maxim conditional."""
+    use_margin: float
+    """Game points that using a permission may cost each time."""
     obey_margin: float
     """Game points a deal that always doing what a sound maxim says may cost the strongest agent."""
 
@@ -58,14 +60,15 @@ def judge(
 ) -> Verdict:
     """Returns the verdict on a maxim.
 
+    0. A permission is judged by what using it costs each time: sound if that is less than
+       ``use_margin``, wrong if it is more, undecided in between.
     1. Whose interval of the effect a deal lies within the margin on both sides is negligible;
        "sound but negligible" if the interval of the effect an occurrence is above zero.
     2. Otherwise, if a group of positions that the tree has found, of at least ``leaf_share`` of the
        occurrences, has an interval on the other side of zero than the mean, it is conditional.
     3. Otherwise it is sound if the interval is above zero, and wrong if it is below.  But if the
        strongest agent loses more than ``obey_margin`` by always doing the better of the two, it is
-       conditional: right on the whole and not as a law.  A permission is sound already if using it
-       costs less than the margin.
+       conditional: right on the whole and not as a law.
     4. Otherwise it is undecided.
 
     Args:
@@ -82,6 +85,8 @@ def judge(
         return Verdict(name="silent", because="it never applied", condition="")
     if low is None or high is None:
         return Verdict(name="undecided", because="it applied in one deal only", condition="")
+    if force == "permission":
+        return _permission(an_occurrence, rules["use_margin"])
     margin = rules["margin"]
     interval = f"{a_deal['mean']:+.4f} [{low:+.4f}, {high:+.4f}] game points a deal"
     if -margin < low and high < margin:
@@ -107,11 +112,22 @@ def judge(
                 condition=worst.condition if worst else "",
             )
         return Verdict(name="sound" if low > 0 else "wrong", because=interval, condition="")
-    if force == "permission" and low > -margin:
-        return Verdict(
-            name="sound", because=f"{interval}: using it costs less than {margin:g}", condition=""
-        )
     return Verdict(name="undecided", because=interval, condition="")
+
+
+def _permission(an_occurrence: Effect, margin: float) -> Verdict:
+    low, high = an_occurrence["low"] or 0.0, an_occurrence["high"] or 0.0
+    name: VerdictName = "undecided"
+    if low > -margin:
+        name = "sound"
+    elif high < -margin:
+        name = "wrong"
+    return Verdict(
+        name=name,
+        because=f"{an_occurrence['mean']:+.3f} [{low:+.3f}, {high:+.3f}] game points each time it "
+        f"is used, where {margin:g} would not matter",
+        condition="",
+    )
 
 
 def _in_words(leaf: Leaf) -> str:

@@ -106,6 +106,9 @@ class Config(GameConfig):
     obey_margin: float = Field(
         0.05, gt=0, description="game points a deal that always obeying a sound maxim may cost"
     )
+    use_margin: float = Field(
+        0.05, gt=0, description="game points that using a permission may cost each time"
+    )
     examples: int = Field(2, ge=0, le=20, description="positions shown for and against each maxim")
     chunk: int = Field(50, ge=1, description="deals at once; what a kill can lose at most")
     workers: int = Field(1, ge=1, le=1024, description="processes; changes no result")

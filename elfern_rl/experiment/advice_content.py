@@ -294,10 +294,10 @@ def _method(rules: Mapping[str, Any]) -> list[Block]:
                 ],
                 [
                     Badge("sound", "sound"),
-                    " else, the interval is above zero; for a permission also if using it costs "
-                    f"less than {margin}; ",
+                    " else, the interval is above zero; ",
                     Badge("wrong", "wrong"),
-                    " below zero",
+                    " below zero; a permission is judged by what using it costs each time instead, "
+                    f"less or more than {rules['use_margin']:g} game points",
                 ],
                 [
                     Badge("undecided", "undecided"),

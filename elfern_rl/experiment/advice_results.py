@@ -47,6 +47,7 @@ def collect(
         margin=config.margin,
         level=level_for(sum(not maxim.control for maxim in maxims)),
         leaf_share=config.leaf_share,
+        use_margin=config.use_margin,
         obey_margin=config.obey_margin,
     )
     places = dict.fromkeys(

@@ -329,7 +329,9 @@ def planted(effect: float, deals: int = 400, each: int = 5, seed: int = 1) -> Po
     )
 
 
-RULES = Rules(margin=0.01, level=level_for(10), leaf_share=0.1, obey_margin=0.05)
+RULES = Rules(
+    margin=0.01, level=level_for(10), leaf_share=0.1, use_margin=0.05, obey_margin=0.05
+)
 
 
 def verdict(effect: float, force: str = "command") -> str:
@@ -385,7 +387,9 @@ def effect(mean: float, low: float, high: float, n: int = 100) -> Effect:
         ("command", effect(-0.02, -0.03, -0.015), [], "wrong"),
         ("command", effect(0.01, -0.005, 0.03), [], "undecided"),
         ("permission", effect(0.01, -0.005, 0.03), [], "sound"),
-        ("permission", effect(-0.02, -0.03, -0.015), [], "wrong"),
+        ("permission", effect(-0.02, -0.03, -0.015), [], "sound"),
+        ("permission", effect(-0.2, -0.3, -0.1), [], "wrong"),
+        ("permission", effect(-0.1, -0.3, 0.1), [], "undecided"),
         ("command", effect(0, 0, 0, 0), [], "silent"),
         (
             "command",

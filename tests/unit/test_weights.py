@@ -25,8 +25,13 @@ def test_there_are_weights_and_each_file_has_its_card():
 @pytest.mark.parametrize("card", CARDS, ids=lambda path: path.stem)
 def test_shipped_weights_play_their_game_and_beat_random(card):
     game = parse_game(read_card(card).game)
-    agent = make_agent("best", game)
-    assert agent.about.startswith(f"network {card.stem}, ")
+    ahead = make_agent("best", game)
+    assert ahead.about.startswith(f"network {card.stem}, ")
+    assert ahead.about.endswith(", looking ahead") == (game.short_name == "herzblatt")
+    opening = opening_views(game, 1)
+    chosen = ahead.act_batch(opening, np.ones(1, np.uint64))[0]
+    assert ahead.policy_batch(opening, np.ones(1, np.uint64))[0, chosen] > 0
+    agent = make_agent("best:look_ahead=false", game)  # the network alone, which is fast
     assert agent.checkpoint.card.samples >= 1_000_000
     policy = agent.policy_batch(opening_views(game, 1), np.zeros(1, np.uint64))
     assert policy.sum() == pytest.approx(1)
