@@ -59,7 +59,7 @@ OVERVIEW_SIDES = "llrrrrrr"
 def overview(maxim: _Maxim) -> list[str]:
     """Returns a maxim's row of the main table, headed by :data:`OVERVIEW`, as plain text."""
     row = judged(maxim)
-    mark = "" if row["opponent"] == "strong" else " *"
+    mark = " *" if row["opponent"] != "strong" and row["each"]["n"] else ""
     human = next((row for row in maxim["choice"] if row["opponent"] == "human"), None)
     return [
         maxim["id"],
@@ -155,11 +155,11 @@ def _facts(results: Mapping[str, Any], config: Config, folder: RunFolder) -> lis
         f"Forced choice: {main['positions']:,} positions out of {main['deals']:,} deals between "
         f"near-equilibrium players ({config.share:.0%} of the decisions), each card tried in "
         f"{config.worlds} worlds, which are weighted by the opponent's latest {config.evidence} "
-        "choices; the endgame table where it knows the value",
+        "choices" + ("; the endgame table where it knows the value" if _is_elfern(results) else ""),
     ]
     for section in others:
         where = variant(section["game"], results["game"])
-        among = f"against {OPPONENT_WORDS[section['opponent']]} players"
+        among = f"against {OPPONENT_WORDS[section['opponent']]}"
         if section["opponent"] == "rare":
             among = f"among human-like players, where a rare maxim applies ({_listed(config.rare)})"
         facts.append(
@@ -217,6 +217,16 @@ def _overview_table(maxims: Sequence[_Maxim]) -> Table:
     )
 
 
+def _as_expected(verdict: str, wanted: Sequence[str] | None) -> Inline:
+    if wanted is None or verdict == "silent":
+        return SILENT
+    return "yes" if verdict in wanted else Strong("no")
+
+
+def _is_elfern(results: Mapping[str, Any]) -> bool:
+    return parse_game(results["game"]).short_name == "elfern"
+
+
 def _marked(maxims: Sequence[_Maxim]) -> str:
     if all(maxim["verdict"]["among"] == "strong" for maxim in maxims):
         return ""
@@ -233,14 +243,13 @@ def _control_table(controls: Sequence[_Maxim]) -> Table:
     ]  # fmt: skip
     for maxim in controls:
         wanted = EXPECTED.get(maxim["id"])
-        verdict = maxim["verdict"]["name"]
         cells = overview(maxim)
         rows.append(
             [
                 Link(maxim["id"], maxim["id"]),
                 wanted[0] if wanted else SILENT,
                 _badge(maxim),
-                SILENT if wanted is None else "yes" if verdict in wanted else Strong("no"),
+                _as_expected(maxim["verdict"]["name"], wanted),
                 cells[2],
                 *cells[4:],
             ]
@@ -271,8 +280,8 @@ def _method(rules: Mapping[str, Any]) -> list[Block]:
                 ],
                 [
                     Strong("Exact"),
-                    ": packs so small that their equilibrium is known, where nothing is sampled; "
-                    "and phase two, where the endgame table is the truth.",
+                    ", for Elfern: packs so small that their equilibrium is known, where nothing "
+                    "is sampled; and phase two, where the endgame table is the truth.",
                 ],
             ]
         ),
@@ -346,6 +355,14 @@ def _beside(maxim: _Maxim, margin: float) -> str:
     low, high = (judged(maxim)["a_deal"][key] for key in ("low", "high"))
     bound, opposite = maxim["obey"], maxim["opposite"]
     lines = []
+    each = judged(maxim)["each"]
+    is_negligible = maxim["verdict"]["name"] in ("negligible", "sound but negligible")
+    if is_negligible and each["low"] is not None and (each["low"] > 0 or each["high"] < 0):
+        lines.append(
+            "Negligible because it applies so rarely, "
+            f"{counted(judged(maxim)['occurrences'])} times a deal: an occurrence is worth "
+            f"{value(each)} game points."
+        )
     # Where it makes a maxim conditional the verdict says so itself.
     if bound and bound["high"] is not None and maxim["verdict"]["name"] != "conditional":
         if low and low > 0 and bound["high"] < -margin:
@@ -374,7 +391,7 @@ def _judgements(maxim: _Maxim) -> Table:
             rows.append(
                 [
                     "forced choice",
-                    f"{OPPONENT_WORDS[row['opponent']]} opponents",
+                    OPPONENT_WORDS[row["opponent"]],
                     value(row["a_deal"], 4),
                     value(row["each"]),
                     counted(row["occurrences"]),
@@ -609,20 +626,19 @@ def _claims(claims: Sequence[Mapping[str, Any]]) -> list[Block]:
         Bullets([[Strong(variant(c["game"], main)), ": ", balance(c)] for c in claims]),
     ]
     fewer = hand_sizes(claims)
-    if parse_game(main).short_name == "elfern":
-        blocks.append(Heading(4, "Short-hands: is it harder not to lead with fewer cards?"))
-        if fewer:
-            blocks.append(
-                Bullets(
-                    [
-                        [Strong(variant(claim["game"], main)), ": ", sentence]
-                        for claim in fewer
-                        for sentence in short_hands(claim, claims[0])
-                    ]
-                )
+    blocks.append(Heading(4, "Short-hands: is it harder not to lead with fewer cards?"))
+    if fewer:
+        blocks.append(
+            Bullets(
+                [
+                    [Strong(variant(claim["game"], main)), ": ", sentence]
+                    for claim in fewer
+                    for sentence in short_hands(claim, claims[0])
+                ]
             )
-        else:
-            blocks.append(Paragraph("Not asked: no variant had fewer cards and else the same."))
+        )
+    else:
+        blocks.append(Paragraph("Not asked: no variant had fewer cards and else the same."))
     return blocks
 
 

@@ -29,7 +29,7 @@ def forest_png(results: Mapping[str, Any]) -> bytes:
 
     def series(key: str) -> list[_Series]:
         return [
-            (f"{words} opponents", _OPPONENTS[opponent], _choice_against(opponent, key))
+            (words, _OPPONENTS[opponent], _choice_against(opponent, key))
             for opponent, words in OPPONENT_WORDS.items()
             if any(row["opponent"] == opponent for m in results["maxims"] for row in m["choice"])
         ]

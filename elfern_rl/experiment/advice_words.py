@@ -31,9 +31,9 @@ SILENT = "–"
 """Where there is nothing to tell."""
 
 OPPONENT_WORDS = {
-    "strong": "near-equilibrium",
-    "human": "human-like",
-    "rare": "human-like (rare cases that were looked for)",
+    "strong": "near-equilibrium opponents",
+    "human": "human-like opponents",
+    "rare": "human-like opponents, rare cases looked for",
 }
 """What the opponents of the forced choice are called."""
 
@@ -79,9 +79,13 @@ def judged(maxim: Mapping[str, Any]) -> Mapping[str, Any]:
     return row
 
 
-def counted(effect: Mapping[str, Any] | None, digits: int = 2) -> str:
+def counted(effect: Mapping[str, Any] | None) -> str:
     """Returns a mean that cannot be negative, without a sign and an interval."""
-    return SILENT if effect is None else f"{effect['mean']:.{digits}f}"
+    if effect is None:
+        return SILENT
+    mean = effect["mean"]
+    # What happens in one deal of a thousand is more than nothing.
+    return f"{mean:.1g}" if 0 < mean < 0.01 else f"{mean:.2f}"
 
 
 def percent(share: float | None, digits: int = 0) -> str:

@@ -349,6 +349,13 @@ def test_controls_stand_apart_and_say_what_they_should_be(files: dict[str, Any])
     assert "| negligible | **sound but negligible** | yes |" in lines["prefer-spades"]
 
 
+def test_a_control_that_never_applied_is_neither_right_nor_wrong() -> None:
+    results = bare()
+    results["maxims"][0] |= {"id": "prefer-clubs", "control": True}
+    text = written(results)["report.md"]
+    assert "| [prefer-clubs](#prefer-clubs) | negligible | **silent** | – |" in text
+
+
 def test_the_table_for_the_terminal(results: dict[str, Any]) -> None:
     text = advice_report.format_table(results)
     lines = text.splitlines()
@@ -477,6 +484,7 @@ def test_whatever_is_missing_leaves_a_dash() -> None:
     assert "## Controls" not in text
     assert "By variant" not in text
     assert "card points" in text
+    assert "endgame table where" not in text
     assert "None" not in text
     assert "nan" not in text
     assert made["positions.jsonl"] == ""
@@ -592,6 +600,10 @@ def test_what_obeying_tells_beside_the_verdict() -> None:
     assert "-0.200 [-0.212, -0.188] game points a deal: it sees" in text["maxim-0"]
     assert "Doing the opposite gains +0.300 [+0.288, +0.312]" in text["maxim-0"]
     assert "does not cost the strongest agent more than the margin" in text["maxim-1"]
+    each = third["choice"][0]["each"]
+    shown = f"worth {each['mean']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}] game points"
+    assert shown in text["maxim-2"]
+    assert "Negligible because" not in text["maxim-0"]
     assert sees not in text["maxim-2"]
     assert sees not in text["maxim-3"]  # the verdict says it
 
@@ -610,8 +622,15 @@ def test_rare_maxims_are_shown_where_they_were_judged() -> None:
     assert "] \\* |" in line
     assert "Those with a star" in text
     assert "where a rare maxim applies (maxim-0)" in text
-    assert "human-like (rare cases that were looked for) opponents" in text
+    assert "human-like opponents, rare cases looked for" in text
     assert "star" not in written(whole())["report.md"].replace("started", "")
+
+
+def test_what_happens_rarely_is_not_counted_as_never() -> None:
+    assert advice_words.counted(effect(0.0)) == "0.00"
+    assert advice_words.counted(effect(0.00083)) == "0.0008"
+    assert advice_words.counted(effect(1.234)) == "1.23"
+    assert advice_words.counted(None) == "–"
 
 
 def test_numbers_that_round_to_zero_have_a_plus() -> None:
