@@ -171,11 +171,11 @@ def _facts(results: Mapping[str, Any], config: Config, folder: RunFolder) -> lis
         "its decisions",
         f"Obeying: {config.obey_pairs:,} duplicate sets each way; adding: {config.plain_pairs:,} "
         f"for each of {_listed(config.plain)}",
-        f"Margin, fixed beforehand: {rules['margin']:g} game points a deal and player; verdicts "
-        f"rest on intervals of {level(rules['level'])}, so that all of them hold together at 95% "
-        "(Bonferroni); all other intervals are 95%, deals as clusters, not corrected for their "
-        "number",
-        ["Readings, fixed beforehand: SHA-256 ", Code(results["readings"])],
+        f"Margin, fixed before the run began: {rules['margin']:g} game points a deal and player; "
+        f"verdicts rest on intervals of {level(rules['level'])}, so that those of all maxims hold "
+        "together at 95% (Bonferroni); all other intervals are 95%, deals as clusters, not "
+        "corrected for their number",
+        ["Readings, fixed before the run began: SHA-256 ", Code(results["readings"])],
         f"Seed: {results['seed']}",
         ["To reproduce: ", Code(folder.command)],
         f"Made with elfern_rl {environment['elfern_rl']}, commit {commit}{dirty}",
@@ -314,8 +314,9 @@ def _method(rules: Mapping[str, Any]) -> list[Block]:
                     Badge("silent", "silent"),
                     " it never applied",
                 ],
-                f"These intervals have the level {level(rules['level'])}, which makes all maxims' "
-                "together 95%.",
+                f"The intervals of the effects have the level {level(rules['level'])}, which makes "
+                "those of all maxims together 95%; the tree's groups have the same level, not "
+                "corrected for how many groups there are, and obeying has 95%.",
             ]
         ),
     ]
