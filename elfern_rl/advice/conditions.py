@@ -13,7 +13,10 @@ from elfern_rl.advice.maxim import situations
 from elfern_rl.advice.positions import Positions
 from elfern_rl.games.options import GameOptions
 
-__all__ = ["GROUPS", "Leaf", "features", "grow", "split_by"]
+__all__ = ["DEPTH", "GROUPS", "Leaf", "features", "grow", "split_by"]
+
+DEPTH = 3
+"""Questions on the way to a leaf of the tree at most, so that it has 2**DEPTH leaves at most."""
 
 _SUIT = 0xFF
 
@@ -118,9 +121,7 @@ class Leaf(NamedTuple):
     """An occurrence."""
 
 
-def grow(
-    found: Choices, positions: Positions, game: GameOptions, level: float, depth: int = 3
-) -> list[Leaf]:
+def grow(found: Choices, positions: Positions, game: GameOptions, level: float) -> list[Leaf]:
     """Returns the leaves of a small regression tree of the effect on the features.
 
     Even deals grow the tree, odd ones judge it.
@@ -130,7 +131,6 @@ def grow(
         positions: all of them.
         game: the game.
         level: of the leaves' intervals.
-        depth: questions on the way to a leaf at most.
     """
     from sklearn.tree import DecisionTreeRegressor
 
@@ -139,7 +139,7 @@ def grow(
     if grows.sum() < 40 or (~grows).sum() < 40:
         return []
     least = max(20, int(0.05 * grows.sum()))
-    tree = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=least, random_state=0)
+    tree = DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=least, random_state=0)
     tree.fit(values[grows], found.points[grows])
     judged = found.where(~grows)
     leaf_of = tree.apply(values[~grows])

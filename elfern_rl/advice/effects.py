@@ -21,6 +21,7 @@ from elfern_rl.games.options import GameOptions
 __all__ = [
     "Choices",
     "Effect",
+    "at_level",
     "choices",
     "per_deal",
     "per_occurrence",
@@ -143,6 +144,12 @@ def per_deal(
     error = float(sums.std(ddof=1) / np.sqrt(num_deals)) if num_deals > 1 else None
     count = len(np.unique(cluster))
     return _effect(float(sums.mean()), error, len(values), count, level)
+
+
+def at_level(effect: Effect, level: float) -> Effect:
+    """Returns an effect with an interval of another level."""
+    error = effect["standard_error"]
+    return _effect(effect["mean"], error, effect["n"], effect["deals"], level)
 
 
 def _effect(mean: float, error: float | None, n: int, deals: int, level: float) -> Effect:

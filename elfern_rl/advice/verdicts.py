@@ -23,6 +23,8 @@ class Rules(TypedDict):
     """Game points a deal and player that nobody need care about."""
     level: float
     """Of the intervals that decide, after the correction for the number of maxims."""
+    leaf_level: float
+    """Of those of the tree's leaves, after the correction for the number of all leaves."""
     leaf_share: float
     """The smallest part of the occurrences that may make a maxim conditional."""
     use_margin: float
@@ -75,8 +77,9 @@ def judge(
         force: how strongly the maxim was meant.
         a_deal: game points a deal and player, at the rules' level.
         an_occurrence: game points an occurrence, likewise.
-        leaves: of the tree of conditions, likewise.
-        obey: game points a deal of the strongest agent that always obeys; None if not measured.
+        leaves: of the tree of conditions, at the leaves' level.
+        obey: game points a deal of the strongest agent that always obeys, at the rules' level; None
+            if not measured.
         opposite: the same of one that always does the opposite.
         rules: what was fixed beforehand.
     """

@@ -314,9 +314,10 @@ def _method(rules: Mapping[str, Any]) -> list[Block]:
                     Badge("silent", "silent"),
                     " it never applied",
                 ],
-                f"The intervals of the effects have the level {level(rules['level'])}, which makes "
-                "those of all maxims together 95%; the tree's groups have the same level, not "
-                "corrected for how many groups there are, and obeying has 95%.",
+                "The intervals that decide have the level "
+                f"{level(rules['level'])}, those of obeying too, which makes those of all maxims "
+                f"together 95%; the tree's groups have {level(rules['leaf_level'])}, for there are "
+                "up to eight to a maxim.",
             ]
         ),
     ]
@@ -347,7 +348,7 @@ def _maxim(maxim: _Maxim, results: Mapping[str, Any], line: int) -> Iterator[Blo
         yield table
     if table := _groups(maxim):
         yield table
-    yield from _tree(maxim, results["rules"]["level"])
+    yield from _tree(maxim, results["rules"]["leaf_level"])
     yield from _examples(maxim, statistic(main), line)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elfern_rl.advice.conditions import GROUPS, grow, split_by
-from elfern_rl.advice.effects import Choices, choices, per_deal, per_occurrence
+from elfern_rl.advice.conditions import DEPTH, GROUPS, grow, split_by
+from elfern_rl.advice.effects import Choices, at_level, choices, per_deal, per_occurrence
 from elfern_rl.advice.positions import Positions, from_bytes, joined
 from elfern_rl.advice.verdicts import Rules, judge, level_for
 from elfern_rl.errors import RunFolderError
@@ -43,9 +43,11 @@ def collect(
 ) -> dict[str, Any]:
     """Returns all that the report shows, as JSON values."""
     maxims = maxims_in(config)
+    count = sum(not maxim.control for maxim in maxims)
     rules = Rules(
         margin=config.margin,
-        level=level_for(sum(not maxim.control for maxim in maxims)),
+        level=level_for(count),
+        leaf_level=level_for(count * 2**DEPTH),
         leaf_share=config.leaf_share,
         use_margin=config.use_margin,
         obey_margin=config.obey_margin,
@@ -130,15 +132,15 @@ def _maxim(
     rare = next((section for section in sections if section.opponent == "rare"), None)
     if len(found.at) < _FEW and rare is not None and maxim.id in config.rare:
         main, found = rare, rare.choices(maxim)
-    leaves = grow(found, main.positions, main.game, rules["level"])
+    leaves = grow(found, main.positions, main.game, rules["leaf_level"])
     obey, opposite = (_bound(what, maxim.id, "", units, done) for what in ("obey", "opposite"))
     verdict = judge(
         maxim.force,
         per_deal(found.points, found.deals, main.num_deals, main.weight, rules["level"]),
         per_occurrence(found.points, found.deals, rules["level"]),
         leaves,
-        obey["effect"] if obey else None,
-        opposite["effect"] if opposite else None,
+        at_level(obey["effect"], rules["level"]) if obey else None,
+        at_level(opposite["effect"], rules["level"]) if opposite else None,
         rules,
     )
     return {

@@ -330,7 +330,12 @@ def planted(effect: float, deals: int = 400, each: int = 5, seed: int = 1) -> Po
 
 
 RULES = Rules(
-    margin=0.01, level=level_for(10), leaf_share=0.1, use_margin=0.05, obey_margin=0.05
+    margin=0.01,
+    level=level_for(10),
+    leaf_level=level_for(80),
+    leaf_share=0.1,
+    use_margin=0.05,
+    obey_margin=0.05,
 )
 
 

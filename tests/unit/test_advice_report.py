@@ -185,6 +185,7 @@ def whole() -> dict[str, Any]:
         "rules": {
             "margin": 0.0105,
             "level": 0.9964,
+            "leaf_level": 0.9995,
             "leaf_share": 0.15,
             "use_margin": 0.045,
             "obey_margin": 0.055,

@@ -33,7 +33,7 @@ from elfern_rl.rng import stream
 from elfern_rl.solver.double_dummy import double_dummy_kernel, make_workspace
 from elfern_rl.solver.exact import table_for
 
-TINY = str(Path(__file__).parents[2] / "configs" / "advice" / "herzblatt-bidding-tiny.yaml")
+TINY = str(Path(__file__).parents[2] / "configs" / "bidding" / "tiny.yaml")
 
 
 def options_of(game: str) -> HerzblattOptions:
