@@ -218,7 +218,9 @@ def _positions(unit: Unit, config: Config) -> dict[str, Any]:
     )
     agents, seatings = players_of(config, int(unit.subject), unit.other)
     human = Erring(strong.game, config.human_noise)
-    rare = [maxim for maxim in maxims_in(config) if maxim.id in config.rare]
+    rare = unit.other == "rare"
+    # Where no maxim applies, nothing needs a value: most of Herzblatt's decisions are bids.
+    only = [m for m in maxims_in(config) if not rare or m.id in config.rare]
     found = collect(
         strong.player,
         RollOuts(strong.model, worlds, None if unit.other == "strong" else human.model),
@@ -226,8 +228,8 @@ def _positions(unit: Unit, config: Config) -> dict[str, Any]:
         seatings,
         _deals(unit),
         stream(config.seed, 1, OPPONENTS.index(unit.other)),
-        1.0 if unit.other == "rare" else config.share,
-        rare if unit.other == "rare" else None,
+        1.0 if rare else config.share,
+        only,
     )
     file = positions_file(unit)
     file.parent.mkdir(parents=True, exist_ok=True)
