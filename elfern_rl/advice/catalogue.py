@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -100,7 +101,8 @@ def _add(found: dict[str, Maxim], maxim: Maxim, game: str, where: str) -> None:
 def _from_file(file: Path) -> list[Maxim]:
     name = f"elfern_rl_maxims_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]}"
     spec = importlib.util.spec_from_file_location(name, file)
-    if not file.is_file() or spec is None or spec.loader is None:
+    # os.path answers no where Path.is_file may raise: a name that is too long.
+    if not os.path.isfile(file) or spec is None or spec.loader is None:
         raise InvalidMaxim(f"{file}: no such Python file (.py) with MAXIMS")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -125,9 +127,11 @@ def pick(maxims: Mapping[str, Maxim], wanted: Sequence[str]) -> list[Maxim]:
     """Returns the maxims of the given ids; all of them for none given.
 
     Raises:
-        InvalidMaxim: no such maxim.
+        InvalidMaxim: no such maxim, or one twice.
     """
     for name in wanted:
+        if wanted.count(name) > 1:
+            raise InvalidMaxim(f"maxim '{name}' is there twice")
         if name not in maxims:
             raise InvalidMaxim(
                 f"unknown maxim '{name}'{suggest(name, list(maxims))}"

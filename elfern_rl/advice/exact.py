@@ -10,6 +10,7 @@ never makes, is that of the one found.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol, TypedDict
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from elfern_rl.errors import InvalidOption
 from elfern_rl.games.elfern.kernel import talon_size
+from elfern_rl.games.elfern.options import ElfernOptions
 from elfern_rl.games.options import GameOptions, parse_game
 from elfern_rl.solver.equilibrium import equilibrium
 from elfern_rl.solver.response import best_response, set_reach, slot_values, worth
@@ -34,6 +36,7 @@ __all__ = [
     "judge",
     "measure",
     "occurrences",
+    "refuse_large",
     "slots_of",
 ]
 
@@ -180,12 +183,34 @@ def judge(
         InvalidOption: the game is another one, or has too many histories; no iterations.
     """
     options = parse_game(game)
-    if options.short_name != "elfern":
+    if not isinstance(options, ElfernOptions):
         raise InvalidOption(f"{options.short_name}: has no small packs; only elfern has")
     if iterations < 1:
         raise InvalidOption(f"iterations={iterations}: must be at least 1")
+    refuse_large(options, max_histories)
     tree = build_tree(options, max_histories)
     return measure(tree, equilibrium(tree, iterations), iterations, maxims)
+
+
+def refuse_large(options: ElfernOptions, max_histories: int = MAX_NODES) -> None:
+    """Refuses at once games that are far too large, of which :func:`build_tree` would fill memory.
+
+    What passes may still be too large for it.
+
+    Raises:
+        InvalidOption: there are more than ``max_histories`` histories.
+    """
+    cards = options.suits * len(options.ranks)
+    hand = options.hand_size
+    talon = cards - 2 * hand
+    hands = math.comb(cards, hand) * math.comb(cards - hand, hand)
+    # In phase one everybody may play any card, and there is a card drawn for each one played.
+    least = hands * math.factorial(talon) * hand**talon
+    if least > max_histories:
+        raise InvalidOption(
+            f"{options.game_string}: has more than {max_histories:,} histories, too many to "
+            f"enumerate; take fewer suits, ranks or cards in the talon"
+        )
 
 
 def measure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ class Maxim:
             meaningless.
 
     Raises:
-        InvalidMaxim: no such game or force, or an id of another form.
+        InvalidMaxim: no such game or force, an id of another form, or something else than text.
     """
 
     id: str
@@ -67,7 +68,7 @@ class Maxim:
             raise InvalidMaxim(
                 f"maxim {self.id!r}: an id is lower-case words and hyphens, such as duck-blanks"
             )
-        if self.game not in _GAMES:
+        if not isinstance(self.game, str) or self.game not in _GAMES:
             raise InvalidMaxim(
                 f"maxim '{self.id}': game {self.game!r}: must be one of {', '.join(_GAMES)}"
             )
@@ -78,6 +79,14 @@ class Maxim:
             )
         if not callable(self.advise):
             raise InvalidMaxim(f"maxim '{self.id}': advise must be a function of a situation")
+        for key in ("wording", "source", "reading"):
+            text = getattr(self, key)
+            if not isinstance(text, str):
+                raise InvalidMaxim(f"maxim '{self.id}': {key} must be text, not {text!r}")
+        if not isinstance(self.alternatives, tuple) or not all(
+            isinstance(text, str) for text in self.alternatives
+        ):
+            raise InvalidMaxim(f"maxim '{self.id}': alternatives must be a tuple of texts")
 
     def masks(
         self, views: NDArray[np.uint32], options: GameOptions
@@ -114,16 +123,23 @@ class Maxim:
     def _ask(self, situation: Any) -> tuple[int, int]:
         try:
             said = self.advise(situation)
-            advised, against = (int(mask) for mask in said)
+            advised, against = (_mask(mask) for mask in said)
             if not 0 <= advised < 1 << engine.MAX_ACTIONS > against >= 0:
                 raise ValueError("a mask has bits for the actions 0 to 33 only")
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             text = " ".join(f"{type(error).__name__}: {error}".split())
             raise InvalidMaxim(
                 f"maxim '{self.id}': advise must return two masks of actions, such as "
                 f"(s.winners, 0); it failed: {text}"
             ) from error
         return advised, against
+
+
+def _mask(value: Any) -> int:
+    """Returns a whole number of any type; ``s.winners > 0`` is a slip and no mask."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{value} is no mask")
+    return operator.index(value)
 
 
 def situations(views: NDArray[np.uint32], options: GameOptions) -> list[Any]:

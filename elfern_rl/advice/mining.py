@@ -27,6 +27,8 @@ from elfern_rl.jit import kernel
 __all__ = ["Found", "mine"]
 
 _MOST_CONDITIONS = 3
+_FEWEST = 20
+"""Positions, at the least, in which a rule's conditions hold."""
 _DEARER = 1.15
 """How much more a rule must gain for each further condition: readable ones are to win."""
 
@@ -75,7 +77,7 @@ def _worth(masks: NDArray[np.int64], points: NDArray[np.float64]) -> NDArray[np.
 def mine(
     positions: Positions, game: GameOptions, flags: int, count: int, num_deals: int, weight: float
 ) -> list[Found]:
-    """Returns the rules found, the one that gains most first.
+    """Returns the rules found, the one that gains most first; none from too few positions.
 
     Args:
         positions: of the heuristic's decisions, with values.
@@ -104,6 +106,8 @@ def mine(
     current = _worth(now, points)
     finds = positions.deals % 2 == 0
     where, masks = _conjunctions(conditions, finds)
+    if not where:
+        return []
     found: list[Found] = []
     for _ in range(count):
         gains = {
@@ -146,7 +150,7 @@ def _conjunctions(
             for name in combination:
                 mask &= conditions[name]
             key = np.packbits(mask).tobytes()
-            if mask[finds].sum() >= 20 and key not in known:
+            if mask[finds].sum() >= _FEWEST and key not in known:
                 known.add(key)
                 words.append(combination)
                 masks.append(mask)

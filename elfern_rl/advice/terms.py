@@ -160,13 +160,19 @@ def rule_maxim(game: str, rule: Mapping[str, Any], where: str) -> Maxim:
         where: what messages call the rule.
 
     Raises:
-        InvalidMaxim: a key or word is missing or unknown.
+        InvalidMaxim: a key or word is missing or unknown, or what should be text is not.
     """
     for key in rule:
         if key not in _KEYS:
             raise InvalidMaxim(f"{where}: unknown key '{key}'{suggest(key, sorted(_KEYS))}")
-    if not isinstance(rule.get("id"), str):
+    if not CARDS[game]:
+        raise InvalidMaxim(f"{where}: there are no words for rules of {game} yet; write a file")
+    if "id" not in rule:
         raise InvalidMaxim(f"{where}: 'id' is missing")
+    for key in ("id", "wording", "source", "force", "reading"):
+        if key in rule and not isinstance(rule[key], str):
+            # 1820, yes and a date are no text in YAML.
+            raise InvalidMaxim(f"{where}: {key}: must be text, not {rule[key]!r}; put it in quotes")
     when = _words(rule.get("when", []), WHEN[game], f"{where}: when")
     play, avoid = (
         _words(rule[key], CARDS[game], f"{where}: {key}") if key in rule else [] for key in
@@ -189,15 +195,18 @@ def rule_maxim(game: str, rule: Mapping[str, Any], where: str) -> Maxim:
         for verb, words in (("play", play), ("do not play", avoid))
         if words
     )
-    return Maxim(
-        id=rule["id"],
-        game=game,
-        advise=advise,
-        wording=rule.get("wording", text + says),
-        source=rule.get("source", "ours"),
-        force=rule.get("force", "command"),
-        reading=rule.get("reading", text + says),
-    )
+    try:
+        return Maxim(
+            id=rule["id"],
+            game=game,
+            advise=advise,
+            wording=rule.get("wording", text + says),
+            source=rule.get("source", "ours"),
+            force=rule.get("force", "command"),
+            reading=rule.get("reading", text + says),
+        )
+    except InvalidMaxim as error:
+        raise InvalidMaxim(f"{where}: {error}") from None
 
 
 def _union(classes: list[Callable[[Any], int]], s: Any) -> int:

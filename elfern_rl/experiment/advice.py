@@ -11,23 +11,36 @@ The verdict rests on the first; the others stand beside it.  See ``elfern_rl/adv
 from __future__ import annotations
 
 import logging
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from pydantic import Field, field_validator
 
-from elfern_rl.errors import ElfernError, InvalidAgent, InvalidCheckpoint, RunFolderError
+from elfern_rl.errors import (
+    ElfernError,
+    InvalidAgent,
+    InvalidCheckpoint,
+    InvalidOption,
+    RunFolderError,
+)
 from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source, StrictModel
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.pool import run_units
-from elfern_rl.experiment.runfolder import RunFolder
+from elfern_rl.experiment.runfolder import RunFolder, read_config
 from elfern_rl.games.options import parse_game
 
 __all__ = ["Config", "check", "run", "summary"]
 
 _logger = logging.getLogger(__name__)
 _READINGS = "readings.json"
+_FIXED = {
+    "readings": "what the maxims say (files, rules, or the package's readings)",
+    "agent": "the strongest agent's weights",
+}
+"""What readings.json holds, in words."""
 
 
 class Pack(StrictModel):
@@ -128,11 +141,13 @@ def check(config: CommonConfig, source: Source) -> None:
 
     Raises:
         InvalidConfig: no such maxim or agent, an agent without a network, a variant of another
-            game, or a pack that cannot be solved.
+            game, a pack that cannot be solved, or anything given twice.
         InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
     """
     from elfern_rl.advice.catalogue import maxims_of, pick
+    from elfern_rl.advice.exact import refuse_large
     from elfern_rl.advice.maxim import InvalidMaxim
+    from elfern_rl.games.elfern.options import ElfernOptions
     from elfern_rl.registry import make_agent
 
     config = cast(Config, config)
@@ -140,15 +155,22 @@ def check(config: CommonConfig, source: Source) -> None:
     try:
         maxims = maxims_of(short, [Path(file) for file in config.files], config.rules)
     except InvalidMaxim as error:
-        key = "rules" if str(error).startswith("rules[") else "files"
-        raise source.error((key,), str(error)) from None
+        rule = re.match(r"rules\[(\d+)\]: ", str(error))
+        place = ("rules", int(rule[1])) if rule else ("files",)
+        raise source.error(place, str(error)[rule.end() if rule else 0 :]) from None
     for key, wanted in (("maxims", config.maxims), ("rare", config.rare)):
         try:
             pick(maxims, wanted)
         except InvalidMaxim as error:
             raise source.error((key,), str(error)) from None
+    for name in config.rare:
+        if config.maxims and name not in config.maxims:
+            raise source.error(("rare",), f"'{name}' is not one of the maxims chosen")
+    _refuse_twice("variants", config.games(), source)
+    _refuse_twice("plain", config.plain, source)
+    _refuse_twice("packs", [pack.game for pack in config.packs], source)
     for number, game in enumerate(config.games()):
-        place = ("game",) if number == 0 else ("variants", number - 1)
+        place = ("agent",) if number == 0 else ("variants", number - 1)
         if parse_game(game).short_name != short:
             raise source.error(place, f"'{game}' is no variant of {short}")
         try:
@@ -158,8 +180,9 @@ def check(config: CommonConfig, source: Source) -> None:
         except InvalidCheckpoint as error:
             raise source.error(("agent",), str(error), InvalidCheckpoint) from None
         if getattr(agent, "checkpoint", None) is None:
+            other = "leave it out" if number else "take another agent"
             raise source.error(
-                place, f"'{config.agent}' has no network for {game}; train one, or leave it out"
+                place, f"'{config.agent}' has no network for {game}; train one, or {other}"
             )
     for number, spec in enumerate(config.plain):
         try:
@@ -171,20 +194,32 @@ def check(config: CommonConfig, source: Source) -> None:
                 ("plain", number), f"'{spec}': must be random or heuristic, with their options"
             )
     for number, pack in enumerate(config.packs):
-        if parse_game(pack.game).short_name != "elfern" or short != "elfern":
+        options = parse_game(pack.game)
+        if not isinstance(options, ElfernOptions) or short != "elfern":
             raise source.error(("packs", number), "packs are solved for elfern alone")
+        try:
+            refuse_large(options)
+        except InvalidOption as error:
+            raise source.error(("packs", number), str(error)) from None
+
+
+def _refuse_twice(key: str, given: Sequence[str], source: Source) -> None:
+    for text in given:
+        if given.count(text) > 1:
+            raise source.error((key,), f"'{text}' is there twice")
 
 
 def run(config: CommonConfig, folder: RunFolder) -> None:
     """Measures what is missing; writes results.json, report.md, report.html and the plots.
 
     Raises:
-        RunFolderError: the readings or the agent are not those with which the run began.
+        RunFolderError: the readings or the agent are not those with which the run began, or what
+            it has measured is damaged.
     """
     from tqdm import tqdm
 
     from elfern_rl.experiment.advice_results import collect
-    from elfern_rl.experiment.advice_units import identity, units_of, work
+    from elfern_rl.experiment.advice_units import identity, is_whole, units_of, work
 
     config = cast(Config, config)
     now = identity(config)
@@ -192,6 +227,11 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     units = units_of(config, str(folder.path))
     store = ChunkStore(folder.path / CHUNKS)
     done = store.load()
+    for unit in units:
+        if unit.key in done and not is_whole(unit, done[unit.key]):
+            raise RunFolderError(
+                f"{store.path}: the record of {unit.key} is damaged; use --fresh to start again"
+            )
     missing = [unit for unit in units if unit.key not in done]
     _logger.info("%d of %d units are done", len(units) - len(missing), len(units))
     finished = run_units(work, missing, config.workers)
@@ -215,14 +255,14 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
 def _same_readings(folder: RunFolder, now: dict[str, Any]) -> None:
     """Refuses to go on measuring other readings, or another agent, than those of the beginning."""
     file = folder.path / _READINGS
-    if not file.exists():
+    if not file.exists() and not (folder.path / CHUNKS).exists():
         folder.write_json(_READINGS, now)
         return
     before = read_json(file)
     for key, value in now.items():
         if not isinstance(before, dict) or before.get(key) != value:
             raise RunFolderError(
-                f"{folder.path}: the {key} changed since the run began; "
+                f"{folder.path}: {_FIXED[key]} changed since the run began; "
                 "use --fresh to start again, or another out="
             )
 
@@ -231,5 +271,26 @@ def summary(path: Path) -> str:
     """Returns the verdicts of a finished run."""
     from elfern_rl.experiment.advice_report import format_table
 
-    table = format_table(read_json(path / "results.json"))
-    return f"{table}\n\nreport: {path / 'report.md'} and {path / 'report.html'}"
+    results = read_json(path / "results.json")
+    report = f"report: {path / 'report.md'} and {path / 'report.html'}"
+    return "\n".join([format_table(results), "", *_since(path, results), report])
+
+
+def _since(path: Path, results: dict[str, Any]) -> list[str]:
+    """Returns a line for a user who has edited his file of maxims and wonders why nothing changed.
+
+    Results of an older version of the package are another matter.
+    """
+    from elfern_rl.experiment.advice_units import readings_of
+
+    config = read_config(path)
+    files = config.get("files", [])
+    if not files:
+        return []
+    try:
+        now = readings_of(config["game"], files, config["rules"])
+    except OSError:
+        return []  # gone, perhaps with the folder brought from another machine
+    if now == results["readings"]:
+        return []
+    return [f"{', '.join(files)} or the package's readings changed since; --fresh judges anew"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -24,9 +24,11 @@ __all__ = [
     "Unit",
     "deals_of",
     "identity",
+    "is_whole",
     "maxims_in",
     "players_of",
     "positions_file",
+    "readings_of",
     "strong_agent",
     "strong_of",
     "units_of",
@@ -83,22 +85,28 @@ def maxims_in(config: Config) -> list[Maxim]:
 
 def identity(config: Config) -> dict[str, Any]:
     """Returns what may not change while a run is at work: the readings and the agent's weights."""
-    from elfern_rl.advice.catalogue import fingerprint
     from elfern_rl.registry import make_agent
 
-    short = parse_game(config.game).short_name
-    rules = json.dumps(config.rules, sort_keys=True).encode()
-    readings = fingerprint(short, [Path(file) for file in config.files])
     weights = [
         hashlib.sha256(
             make_agent(config.agent, game, seed=config.seed).checkpoint.path.read_bytes()  # type: ignore[attr-defined]
         ).hexdigest()
         for game in config.games()
     ]
-    return {
-        "readings": hashlib.sha256(readings.encode() + rules).hexdigest(),
-        "agent": weights,
-    }
+    return {"readings": readings_of(config.game, config.files, config.rules), "agent": weights}
+
+
+def readings_of(game: str, files: Sequence[str], rules: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the SHA-256 of how all maxims on a game are to be read, the user's included.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    from elfern_rl.advice.catalogue import fingerprint
+
+    readings = fingerprint(parse_game(game).short_name, [Path(file) for file in files])
+    words = json.dumps(rules, sort_keys=True)
+    return hashlib.sha256((readings + words).encode()).hexdigest()
 
 
 def positions_file(unit: Unit) -> Path:
@@ -174,6 +182,16 @@ def strong_agent(spec: str, game: str, seed: int, precision: Any) -> Strong:
 def strong_of(config: Config, number: int) -> Strong:
     """Returns the strongest agent of a configuration's game, by the game's number."""
     return strong_agent(config.agent, config.games()[number], config.seed, config.precision)
+
+
+def is_whole(unit: Unit, record: Any) -> bool:
+    """Returns whether a record of ``chunks.jsonl``, which may have been edited, is a unit's."""
+    if not isinstance(record, dict):
+        return False
+    if unit.what in ("obey", "opposite", "plain"):
+        points = record.get("points")
+        return isinstance(points, list) and len(points) == unit.count and "applied" in record
+    return {"positions": "positions", "claims": "tricks", "exact": "maxims"}[unit.what] in record
 
 
 def work(unit: Unit) -> tuple[str, Any]:
@@ -271,9 +289,11 @@ def _without(spec: str, maxim: Maxim, game: GameOptions) -> str:
     from elfern_rl.games.habits import habits_of
 
     habit = maxim.id.replace("-", "_")
-    if spec.partition(":")[0] != "heuristic" or habit not in habits_of(game.short_name):
+    name, _, options = spec.partition(":")
+    if name != "heuristic" or habit not in habits_of(game.short_name):
         return spec
-    return f"{spec}{',' if ':' in spec else ':'}{habit}=false"
+    kept = [o for o in options.split(",") if o and o.partition("=")[0].strip() != habit]
+    return f"{name}:{','.join([*kept, f'{habit}=false'])}"
 
 
 def _claims(unit: Unit, config: Config) -> Any:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field, field_validator, model_serializer, model_validator
 
+from elfern_rl.errors import RunFolderError
 from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
 from elfern_rl.experiment.config import CommonConfig, Source, StrictModel
 from elfern_rl.experiment.contestants import (
@@ -134,7 +135,11 @@ class _Chunk:
 
 def run(config: CommonConfig, folder: RunFolder) -> None:
     """Plays what is missing and writes results.json, hands.csv, counts.csv, returns.png, shares.png
-    and report.md."""
+    and report.md.
+
+    Raises:
+        RunFolderError: what was played before is damaged.
+    """
     from tqdm import tqdm
 
     from elfern_rl.experiment import bidding_report as report
@@ -159,6 +164,11 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     ]
     store = ChunkStore(folder.path / CHUNKS)
     done = store.load()
+    for chunk in chunks:
+        if chunk.key in done and not _is_whole(chunk, done[chunk.key]):
+            raise RunFolderError(
+                f"{store.path}: the record of {chunk.key} is damaged; use --fresh to start again"
+            )
     missing = [chunk for chunk in chunks if chunk.key not in done]
     _logger.info("%d of %d chunks are done", len(chunks) - len(missing), len(chunks))
     forget_agents()
@@ -185,6 +195,14 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     folder.write_bytes("shares.png", report.shares_png(results))
     folder.write_text("report.md", report.format_markdown(results, config, folder))
     folder.write_json("results.json", results)
+
+
+def _is_whole(chunk: _Chunk, record: Any) -> bool:
+    """Returns whether a record of ``chunks.jsonl``, which may have been edited, is a chunk's."""
+    return isinstance(record, dict) and all(
+        isinstance(record.get(column), list) and len(record[column]) == chunk.count
+        for column in ("hands", "points", "open", "bids")
+    )
 
 
 def _play(chunk: _Chunk) -> tuple[str, Deals]:

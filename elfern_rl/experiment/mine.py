@@ -24,6 +24,7 @@ from elfern_rl.games.options import parse_game
 __all__ = ["Config", "check", "run", "summary"]
 
 _logger = logging.getLogger(__name__)
+_NOTHING = "Too few decisions were looked at to find a rule; more deals, or a larger share, help."
 
 
 class Config(GameConfig):
@@ -209,7 +210,7 @@ def _markdown(config: Config, folder: RunFolder, results: dict[str, Any]) -> str
             f"- To reproduce: `{folder.command}`",
             f"- Made with elfern_rl {folder.environment.get('elfern_rl')}, commit {commit}",
             "",
-            markdown_table(_rows(results), "lllrrr"),
+            markdown_table(_rows(results), "lllrrr") if results["rules"] else _NOTHING,
             "",
             "- Gain: game points a deal of the heuristic that follows the rule and those above it, "
             "when it goes on as the strongest agent would; 95% intervals, deals as units. Half of "
@@ -225,5 +226,6 @@ def summary(path: Path) -> str:
     """Returns the table of a finished run."""
     from elfern_rl.arena.tables import align
 
-    table = align(_rows(read_json(path / "results.json")), "lllrrr")
+    results = read_json(path / "results.json")
+    table = align(_rows(results), "lllrrr") if results["rules"] else _NOTHING
     return f"{table}\n\nreport: {path / 'report.md'}"

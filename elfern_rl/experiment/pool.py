@@ -10,7 +10,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
+
+from elfern_rl.errors import ElfernError
 
 __all__ = ["run_units", "single_thread"]
 
@@ -32,6 +35,9 @@ def run_units(
 
     An error in a unit, Ctrl-C, or closing the iterator stops the workers at once; the death of this
     process, whatever kills it, ends them too.
+
+    Raises:
+        ElfernError: a worker died.
     """
     if workers == 1 or len(units) <= 1:
         with single_thread():
@@ -50,12 +56,17 @@ def run_units(
             for future in concurrent.futures.as_completed(futures):
                 yield future.result()
             executor.shutdown()
-        except BaseException:
+        except BaseException as error:
             # Waiting for the units at work could take minutes, and none of them is lost for good.
             executor.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 if child not in strangers:
                     child.terminate()
+            if isinstance(error, BrokenProcessPool):
+                raise ElfernError(
+                    "a worker process died, perhaps killed for want of memory; the same command "
+                    "goes on where it was, with fewer workers= if need be"
+                ) from error
             raise
 
 

@@ -146,7 +146,7 @@ def open_run(
         config: the run's configuration; ``config.out`` is the folder, made if need be.
         command: the command that repeats the run, for the report.
         fresh: delete an earlier run in the folder first.
-        keep: files that must not be deleted by ``fresh``, such as the configuration.
+        keep: files that must not be deleted by ``fresh``: the configuration, the user's code.
 
     Raises:
         RunFolderError: the folder cannot be written, is in use by another process, holds a run of

@@ -87,7 +87,8 @@ def run(
         return folder
     loaded.module.check(config, loaded.source)
     command = shlex.join(["elfern", "run", str(path), *overrides])
-    with open_run(config, command, fresh, keep=[Path(path)]) as opened:
+    files = [Path(file) for file in getattr(config, "files", [])]
+    with open_run(config, command, fresh, keep=[Path(path), *files]) as opened:
         if opened.resumed:
             echo(f"continuing the run in {folder}")
         loaded.module.run(config, opened)
