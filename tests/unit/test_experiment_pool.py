@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from elfern_rl.errors import ElfernError
 from elfern_rl.experiment.pool import run_units, single_thread
 
 
@@ -19,6 +20,12 @@ def faulty(x):
     if x == 3:
         raise ValueError("unit 3")
     time.sleep(0.02)
+    return x
+
+
+def dying(x):
+    if x == 1:
+        os._exit(9)
     return x
 
 
@@ -44,6 +51,12 @@ def test_every_unit_is_done_once(workers):
 def test_an_error_comes_through_and_ends_the_workers(workers):
     with pytest.raises(ValueError, match="unit 3"):
         list(run_units(faulty, range(50), workers))
+    assert settled()
+
+
+def test_a_worker_that_dies_is_told_in_one_line():
+    with pytest.raises(ElfernError, match="a worker process died, perhaps killed"):
+        list(run_units(dying, range(4), 2))
     assert settled()
 
 
