@@ -19,10 +19,9 @@ from elfern_rl.advice.effects import Effect, per_deal
 from elfern_rl.advice.maxim import situations
 from elfern_rl.advice.positions import Positions
 from elfern_rl.advice.terms import CARDS, WHEN
-from elfern_rl.games import engine
 from elfern_rl.games.options import GameOptions
-from elfern_rl.games.row import LEGAL, Rules
-from elfern_rl.jit import kernel
+from elfern_rl.games.row import LEGAL
+from elfern_rl.games.vector import choices_among
 
 __all__ = ["Found", "mine"]
 
@@ -44,26 +43,6 @@ class Found(NamedTuple):
     """Gain a deal on the other deals."""
     changed: float
     """How often a deal it changes the choice."""
-
-
-@kernel
-def _choices(
-    views: NDArray[np.uint32],
-    rules: Rules,
-    flags: int,
-    allowed: NDArray[np.int64],
-    out: NDArray[np.int64],
-) -> None:
-    """Writes the heuristic's choices among the allowed cards, as masks; 0 where none is."""
-    narrowed = np.empty(engine.ROW_WORDS, np.uint32)
-    for i in range(views.shape[0]):
-        out[i] = 0
-        if allowed[i]:
-            for word in range(engine.ROW_WORDS):
-                narrowed[word] = views[i, word]
-            narrowed[LEGAL] = allowed[i]
-            player = engine.current_player(narrowed)
-            out[i] = engine.heuristic_choices(narrowed, rules, player, flags)
 
 
 def _worth(masks: NDArray[np.int64], points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,12 +76,10 @@ def mine(
     worths: dict[str, NDArray[np.float64]] = {}
     for name, cards in CARDS[game.short_name].items():
         allowed = np.array([cards(s) for s in seen], np.int64)
-        classes[name] = np.empty(len(seen), np.int64)
-        _choices(positions.views, game.rules, flags, allowed, classes[name])
+        classes[name] = choices_among(positions.views, game, flags, allowed)
         worths[name] = _worth(classes[name], points)
-    now = np.empty(len(seen), np.int64)
     legal = positions.views[:, LEGAL].astype(np.int64)
-    _choices(positions.views, game.rules, flags, legal, now)
+    now = choices_among(positions.views, game, flags, legal)
     current = _worth(now, points)
     finds = positions.deals % 2 == 0
     where, masks = _conjunctions(conditions, finds)

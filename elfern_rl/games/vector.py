@@ -17,13 +17,14 @@ from elfern_rl.cards import CARD_NAMES
 from elfern_rl.errors import IllegalAction, InvalidOption
 from elfern_rl.games import engine
 from elfern_rl.games.options import GameOptions, parse_game
-from elfern_rl.games.row import Row, Rules
+from elfern_rl.games.row import LEGAL, LEGAL_HIGH, Row, Rules, copy_row
 from elfern_rl.jit import leaf
 from elfern_rl.rng import Rng, stream
 
 __all__ = [
     "TimeStep",
     "VectorEnv",
+    "choices_among",
     "heuristic_batch",
     "legal_matrix",
     "make_vector_env",
@@ -206,6 +207,45 @@ def heuristic_batch(
     out = np.empty(len(views), dtype=np.int64)
     rng = np.zeros(1, dtype=np.uint64)
     _heuristic_batch(np.ascontiguousarray(views), options.rules, flags, seeds, rng, out)
+    return out
+
+
+@leaf(forceinline=False)
+def _choices_among(
+    views: NDArray[np.uint32],
+    rules: Rules,
+    flags: int,
+    allowed: NDArray[np.int64],
+    row: Row,
+    out: NDArray[np.int64],
+) -> None:
+    for i in range(views.shape[0]):
+        out[i] = 0
+        if allowed[i]:
+            copy_row(views[i], row)
+            row[LEGAL] = allowed[i] & 0xFFFFFFFF
+            row[LEGAL_HIGH] = allowed[i] >> 32
+            player = engine.current_player(row)
+            out[i] = engine.heuristic_choices(row, rules, player, flags)
+
+
+def choices_among(
+    views: NDArray[np.uint32], options: GameOptions, flags: int, allowed: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Returns the actions between which the heuristic draws lots if no others were legal.
+
+    Args:
+        views: uint32[B, ROW_WORDS], of players to move.
+        options: the game's options.
+        flags: the habits that are on, see :func:`elfern_rl.games.habits.habit_flags`.
+        allowed: int64[B], masks of legal actions.
+
+    Returns:
+        Masks, int64[B]; 0 where none is allowed.
+    """
+    out = np.empty(len(views), dtype=np.int64)
+    room = np.empty(engine.ROW_WORDS, dtype=np.uint32)
+    _choices_among(np.ascontiguousarray(views), options.rules, flags, allowed, room, out)
     return out
 
 
