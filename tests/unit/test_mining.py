@@ -51,11 +51,12 @@ def test_a_planted_rule_is_found_and_noise_gains_nothing_on_fresh_deals():
     legal = legal_matrix(views, GAME)
     rng = np.random.default_rng(0)
     points = rng.normal(0, 0.05, legal.shape)
-    # Planted: second to a card that cannot be beaten, a ten gains half a game point.
+    # Planted: second to a card that cannot be beaten a ten gains half a game point, else it loses.
     hit = np.array([s.led >= 0 and s.winners == 0 for s in situations(views, GAME)])
     tens = np.zeros(32, np.bool_)
     tens[3::8] = True
     points[np.ix_(hit, tens)] += 0.5
+    points[np.ix_(~hit, tens)] -= 0.5
     points[~legal] = np.nan
     zeros = np.zeros(legal.shape, np.float32)
     positions = Positions(
