@@ -225,6 +225,8 @@ def _bound(
     points: NDArray[np.float64] = np.array([row for record in records for row in record["points"]])
     single = points.ravel()
     index = np.arange(len(points))
+    if "unbound" in records[0]:
+        points = points - np.array([row for record in records for row in record["unbound"]])
     return {
         # Same cards, seats exchanged: what the cards are worth cancels.
         "effect": per_occurrence(points.mean(axis=1), index),

@@ -14,7 +14,7 @@ from elfern_rl.games.options import GameOptions, parse_game
 
 if TYPE_CHECKING:
     from elfern_rl.advice.maxim import Maxim
-    from elfern_rl.arena.duplicate import Seating
+    from elfern_rl.arena.duplicate import Played, Seating
     from elfern_rl.experiment.advice import Config
     from elfern_rl.learning.policy import NetworkPolicy
 
@@ -272,16 +272,24 @@ def _play(unit: Unit, config: Config) -> dict[str, Any]:
         game, agent = strong.game, strong.player
         bound = Bound(agent, maxim, game, opposite=unit.what == "opposite")
     seatings = pair_seatings(0, 1, game.num_players)
-    played = play_deals(
-        [bound, agent], game, seatings, _deals(unit), stream(config.seed, 2)
-    )
+    seed = stream(config.seed, 2)
+    played = play_deals([bound, agent], game, seatings, _deals(unit), seed)
     seats = [(i, p) for i, seating in enumerate(seatings) for p, a in enumerate(seating) if a == 0]
-    return {
+
+    def points(of: Played) -> list[list[float]]:
+        return [[float(deal[s, p]) for s, p in seats] for deal in of.points]
+
+    record = {
         # One row for each duplicate set: the bound agent's points in each of its seats.
-        "points": [[float(deal[s, p]) for s, p in seats] for deal in played.points],
+        "points": points(played),
         "applied": bound.applied,
         "bent": bound.bent,
     }
+    if unit.what == "plain":
+        # A plain agent draws lots, so that even unbound against itself it does not come to zero in
+        # every set.  The same deals with the same lots, nobody being bound, are taken off.
+        record["unbound"] = points(play_deals([agent, agent], game, seatings, _deals(unit), seed))
+    return record
 
 
 def _without(spec: str, maxim: Maxim, game: GameOptions) -> str:
