@@ -10,7 +10,6 @@ The verdict rests on the first; the others stand beside it.  See ``elfern_rl/adv
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,16 +24,15 @@ from elfern_rl.errors import (
     InvalidOption,
     RunFolderError,
 )
-from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
+from elfern_rl.experiment.chunks import CHUNKS
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source, StrictModel
 from elfern_rl.experiment.files import read_json
-from elfern_rl.experiment.pool import run_units
+from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder, read_config
 from elfern_rl.games.options import parse_game
 
 __all__ = ["Config", "check", "run", "summary"]
 
-_logger = logging.getLogger(__name__)
 _READINGS = "readings.json"
 _FIXED = {
     "readings": "what the maxims say (files, rules, or the package's readings)",
@@ -216,8 +214,6 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         RunFolderError: the readings or the agent are not those with which the run began, or what
             it has measured is damaged.
     """
-    from tqdm import tqdm
-
     from elfern_rl.experiment.advice_results import collect
     from elfern_rl.experiment.advice_units import identity, is_whole, units_of, work
 
@@ -225,26 +221,7 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     now = identity(config)
     _same_readings(folder, now)
     units = units_of(config, str(folder.path))
-    store = ChunkStore(folder.path / CHUNKS)
-    done = store.load()
-    for unit in units:
-        if unit.key in done and not is_whole(unit, done[unit.key]):
-            raise RunFolderError(
-                f"{store.path}: the record of {unit.key} is damaged; use --fresh to start again"
-            )
-    missing = [unit for unit in units if unit.key not in done]
-    _logger.info("%d of %d units are done", len(units) - len(missing), len(units))
-    finished = run_units(work, missing, config.workers)
-    try:
-        with tqdm(
-            total=len(units), initial=len(units) - len(missing), unit="unit", disable=None
-        ) as bar:
-            for key, record in finished:
-                store.append(key, record)
-                done[key] = record
-                bar.update()
-    finally:
-        finished.close()
+    done = finish(units, work, folder.path, config.workers, is_whole)
     results = collect(config, folder, units, done, now)
     folder.write_json("results.json", results)
     from elfern_rl.experiment import advice_report as report

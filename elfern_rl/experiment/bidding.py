@@ -8,15 +8,12 @@ the deals and judged on the other, for each author's stakes and each number of p
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field, field_validator, model_serializer, model_validator
 
-from elfern_rl.errors import RunFolderError
-from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
 from elfern_rl.experiment.config import CommonConfig, Source, StrictModel
 from elfern_rl.experiment.contestants import (
     AgentConfig,
@@ -26,7 +23,7 @@ from elfern_rl.experiment.contestants import (
     load_agent,
 )
 from elfern_rl.experiment.files import read_json
-from elfern_rl.experiment.pool import run_units
+from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.herzblatt.options import HerzblattOptions
 from elfern_rl.games.options import parse_game
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "GameEntry", "check", "run", "summary"]
 
-_logger = logging.getLogger(__name__)
 
 
 class GameEntry(StrictModel):
@@ -140,8 +136,6 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     Raises:
         RunFolderError: what was played before is damaged.
     """
-    from tqdm import tqdm
-
     from elfern_rl.experiment import bidding_report as report
     from elfern_rl.experiment.bidding_results import collect
 
@@ -162,27 +156,10 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         for first in range(0, config.deals, config.chunk)
         for number, entry in enumerate(entries)
     ]
-    store = ChunkStore(folder.path / CHUNKS)
-    done = store.load()
-    for chunk in chunks:
-        if chunk.key in done and not _is_whole(chunk, done[chunk.key]):
-            raise RunFolderError(
-                f"{store.path}: the record of {chunk.key} is damaged; use --fresh to start again"
-            )
-    missing = [chunk for chunk in chunks if chunk.key not in done]
-    _logger.info("%d of %d chunks are done", len(chunks) - len(missing), len(chunks))
     forget_agents()
-    units = run_units(_play, missing, config.workers)
     try:
-        with tqdm(
-            total=len(chunks), initial=len(chunks) - len(missing), unit="chunk", disable=None
-        ) as bar:
-            for key, record in units:
-                store.append(key, record)
-                done[key] = record
-                bar.update()
+        done = finish(chunks, _play, folder.path, config.workers, _is_whole)
     finally:
-        units.close()
         forget_agents()
     played: list[Deals] = [{"hands": [], "points": [], "open": [], "bids": []} for _ in games]
     for chunk in chunks:

@@ -7,14 +7,12 @@ soloist in Herzblatt.  And of each card chosen it is asked whether it is a doubl
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field, model_validator
 
-from elfern_rl.experiment.chunks import ChunkStore
 from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
 from elfern_rl.experiment.contestants import (
     AgentConfig,
@@ -25,7 +23,7 @@ from elfern_rl.experiment.contestants import (
     refuse_same_names,
 )
 from elfern_rl.experiment.files import read_json
-from elfern_rl.experiment.pool import run_units
+from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "check", "run", "summary"]
 
-_logger = logging.getLogger(__name__)
 
 
 class Config(GameConfig):
@@ -80,8 +77,6 @@ class _Chunk:
 
 def run(config: CommonConfig, folder: RunFolder) -> None:
     """Plays what is missing and writes results.json, tricks.csv, gap.png and report.md."""
-    from tqdm import tqdm
-
     from elfern_rl.experiment import gap_report as report
 
     config = cast(Config, config)
@@ -98,22 +93,10 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         for first in range(0, config.deals, config.chunk)
         for number, entry in enumerate(entries)
     ]
-    store = ChunkStore(folder.path / "chunks.jsonl")
-    done = store.load()
-    missing = [chunk for chunk in chunks if chunk.key not in done]
-    _logger.info("%d of %d chunks are done", len(chunks) - len(missing), len(chunks))
     forget_agents()
-    units = run_units(_play, missing, config.workers)
     try:
-        with tqdm(
-            total=len(chunks), initial=len(chunks) - len(missing), unit="chunk", disable=None
-        ) as bar:
-            for key, record in units:
-                store.append(key, record)
-                done[key] = record
-                bar.update()
+        done = finish(chunks, _play, folder.path, config.workers)
     finally:
-        units.close()
         forget_agents()
     deals: dict[str, list[Any]] = {agent.name: [] for agent in config.agents}
     for chunk in chunks:

@@ -5,7 +5,6 @@ The rules come out in the form in which kind ``advice`` takes them, to be judged
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -14,16 +13,14 @@ import yaml
 from pydantic import Field
 
 from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
-from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
 from elfern_rl.experiment.files import read_json, write_bytes
-from elfern_rl.experiment.pool import run_units
+from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.options import parse_game
 
 __all__ = ["Config", "check", "run", "summary"]
 
-_logger = logging.getLogger(__name__)
 _NOTHING = "Too few decisions were looked at to find a rule; more deals, or a larger share, help."
 
 
@@ -84,8 +81,6 @@ class _Unit:
 
 def run(config: CommonConfig, folder: RunFolder) -> None:
     """Values positions, seeks rules; writes results.json, rules.yaml and report.md."""
-    from tqdm import tqdm
-
     from elfern_rl.advice.mining import mine
     from elfern_rl.advice.positions import from_bytes, joined
     from elfern_rl.games.habits import habit_flags
@@ -98,20 +93,7 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         )
         for first in range(0, config.deals, config.chunk)
     ]
-    store = ChunkStore(folder.path / CHUNKS)
-    done = store.load()
-    missing = [unit for unit in units if unit.key not in done]
-    _logger.info("%d of %d units are done", len(units) - len(missing), len(units))
-    finished = run_units(_work, missing, config.workers)
-    try:
-        with tqdm(
-            total=len(units), initial=len(units) - len(missing), unit="unit", disable=None
-        ) as bar:
-            for key, record in finished:
-                store.append(key, record)
-                bar.update()
-    finally:
-        finished.close()
+    finish(units, _work, folder.path, config.workers)
     try:
         positions = joined([from_bytes(unit.file.read_bytes()) for unit in units])
     except (OSError, ValueError) as error:
