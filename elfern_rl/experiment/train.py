@@ -17,6 +17,7 @@ from elfern_rl.games import engine
 from elfern_rl.games.options import parse_game
 from elfern_rl.learning.checkpoint import load
 from elfern_rl.learning.config import PPOConfig
+from elfern_rl.learning.shape import network_shape
 
 __all__ = ["Config", "check", "run", "summary"]
 
@@ -51,9 +52,7 @@ def check(config: CommonConfig, source: Source) -> None:
     except InvalidCheckpoint as error:
         raise source.error(("start",), str(error), InvalidCheckpoint) from None
     here, there = parse_game(config.game), parse_game(card.game)
-    shape = {"features": int(engine.num_features(here.rules)), "actions": here.num_actions}
-    shape |= {"width": config.ppo.width, "depth": config.ppo.depth}
-    shape |= {"sort": int(config.ppo.suits == "sorted")}
+    shape = network_shape(config.ppo, here)
     version = engine.features_version(here.rules)
     same = (here.short_name, version) == (there.short_name, card.features_version)
     if not same or card.network != shape:

@@ -46,7 +46,16 @@ class PPOConfig(BaseModel):
         "their names tells them apart; dealt: as they are",
     )
 
-    width: int = Field(256, ge=8, le=8192, description="units of each hidden layer")
+    network: Literal["suits", "plain"] = Field(
+        "suits",
+        description="suits: the same weights serve every suit; plain: a multi-layer perceptron",
+    )
+    width: int = Field(
+        128,
+        ge=8,
+        le=8192,
+        description="units of each hidden layer; with network=suits, of each suit in it",
+    )
     depth: int = Field(3, ge=1, le=32, description="number of hidden layers")
     critic: Literal["own", "oracle"] = Field(
         "own",

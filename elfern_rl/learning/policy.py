@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elfern_rl.errors import InvalidCheckpoint
 from elfern_rl.games.options import GameOptions
 from elfern_rl.learning.checkpoint import Checkpoint
-from elfern_rl.learning.network import PolicyValueNet
+from elfern_rl.learning.network import Network, make_network
 from elfern_rl.learning.sampling import probabilities, sample, uniforms
 from elfern_rl.learning.tables import exact_actions, observe_sorted
 from elfern_rl.solver.exact import no_table, table_for
@@ -23,7 +23,7 @@ Mode = Literal["sample", "greedy"]
 Precision = Literal["float64", "float32", "bfloat16"]
 
 
-def build_network(checkpoint: Checkpoint) -> PolicyValueNet:
+def build_network(checkpoint: Checkpoint) -> Network:
     """Returns the network of a checkpoint, on the CPU.
 
     Raises:
@@ -31,7 +31,7 @@ def build_network(checkpoint: Checkpoint) -> PolicyValueNet:
     """
     card = checkpoint.card
     try:
-        network = PolicyValueNet(**card.network)
+        network = make_network(card.network)
         state = {name: torch.from_numpy(array) for name, array in checkpoint.weights.items()}
         network.load_state_dict(state)
     except (TypeError, RuntimeError, ValueError) as error:
@@ -65,7 +65,7 @@ class NetworkPolicy:
 
     def __init__(
         self,
-        network: PolicyValueNet,
+        network: Network,
         options: GameOptions,
         mode: Mode = "greedy",
         device: str | torch.device = "cpu",

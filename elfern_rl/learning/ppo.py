@@ -43,10 +43,17 @@ from elfern_rl.learning import checkpoint as checkpoints
 from elfern_rl.learning.config import PPOConfig
 from elfern_rl.learning.gae import advantages
 from elfern_rl.learning.group import Group, joined
-from elfern_rl.learning.network import Oracle, PolicyValueNet, masked_log_probs, pick_device
+from elfern_rl.learning.network import (
+    Network,
+    Oracle,
+    make_network,
+    masked_log_probs,
+    pick_device,
+)
 from elfern_rl.learning.policy import NetworkPolicy
 from elfern_rl.learning.recorder import Recorder, stop_on_interrupt
 from elfern_rl.learning.sampling import sample
+from elfern_rl.learning.shape import network_shape
 from elfern_rl.learning.tables import Opponent, Tables
 from elfern_rl.rng import stream
 
@@ -92,7 +99,7 @@ class Learner:
         seed: int,
         group: Group | None = None,
         opponent: Opponent | None = None,
-        start: PolicyValueNet | None = None,
+        start: Network | None = None,
     ) -> None:
         group = group or Group()
         self.config, self.game, self.seed, self.group = config, game, seed, group
@@ -112,8 +119,8 @@ class Learner:
             opponent=opponent,
         )
         features, hidden = self.tables.num_features, self.tables.hidden.shape[1]
-        shape = (features, game.num_actions, config.width, config.depth)
-        self.network = PolicyValueNet(*shape, stream(seed, 2), int(sort)).to(self.device)
+        shape = network_shape(config, game)
+        self.network = make_network(shape, stream(seed, 2)).to(self.device)
         if start is not None:
             if start.describe() != self.network.describe():
                 raise ElfernError(
@@ -366,7 +373,7 @@ class Learner:
                 parameter.copy_(torch.from_numpy(arrays[f"averaged/{name}"]))
 
     @property
-    def player(self) -> PolicyValueNet:
+    def player(self) -> Network:
         """The network that is evaluated and kept."""
         return self.averaged if self.config.play == "averaged" else self.network
 
@@ -393,7 +400,7 @@ def train(
     progress: bool = True,
     commit: str | None = None,
     opponent: Opponent | None = None,
-    start: PolicyValueNet | None = None,
+    start: Network | None = None,
 ) -> dict[str, Any]:
     """Trains a network by self-play, or goes on with a run that was interrupted.
 

@@ -1,0 +1,24 @@
+"""The shape of the network that a learner's settings make.  Torch-free."""
+
+from __future__ import annotations
+
+from elfern_rl.games import engine
+from elfern_rl.games.layout import suit_columns
+from elfern_rl.games.options import GameOptions
+from elfern_rl.learning.config import PPOConfig
+
+__all__ = ["network_shape"]
+
+
+def network_shape(config: PPOConfig, options: GameOptions) -> dict[str, int]:
+    """Returns the network's constructor arguments by name, the seed excepted."""
+    shape = {
+        "features": int(engine.num_features(options.rules)),
+        "actions": options.num_actions,
+        "width": config.width,
+        "depth": config.depth,
+        "sort": int(config.suits == "sorted"),
+    }
+    if config.network == "suits":
+        shape |= suit_columns(options)._asdict()
+    return shape
