@@ -52,7 +52,7 @@ def check(config: CommonConfig, source: Source) -> None:
     except InvalidCheckpoint as error:
         raise source.error(("start",), str(error), InvalidCheckpoint) from None
     here, there = parse_game(config.game), parse_game(card.game)
-    shape = network_shape(config.ppo, here)
+    shape = network_shape(config.ppo, here, int(engine.num_features(here.rules)))
     version = engine.features_version(here.rules)
     same = (here.short_name, version) == (there.short_name, card.features_version)
     if not same or card.network != shape:

@@ -119,7 +119,7 @@ class Learner:
             opponent=opponent,
         )
         features, hidden = self.tables.num_features, self.tables.hidden.shape[1]
-        shape = network_shape(config, game)
+        shape = network_shape(config, game, features)
         self.network = make_network(shape, stream(seed, 2)).to(self.device)
         if start is not None:
             if start.describe() != self.network.describe():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from elfern_rl.games import engine
 from elfern_rl.games.layout import suit_columns
 from elfern_rl.games.options import GameOptions
 from elfern_rl.learning.config import PPOConfig
@@ -10,10 +9,16 @@ from elfern_rl.learning.config import PPOConfig
 __all__ = ["network_shape"]
 
 
-def network_shape(config: PPOConfig, options: GameOptions) -> dict[str, int]:
-    """Returns the network's constructor arguments by name, the seed excepted."""
+def network_shape(config: PPOConfig, options: GameOptions, features: int) -> dict[str, int]:
+    """Returns the network's constructor arguments by name, the seed excepted.
+
+    Args:
+        config: the learner's settings.
+        options: the game.
+        features: length of its feature vector.
+    """
     shape = {
-        "features": int(engine.num_features(options.rules)),
+        "features": features,
         "actions": options.num_actions,
         "width": config.width,
         "depth": config.depth,

@@ -168,8 +168,8 @@ def test_training_may_start_from_weights_for_other_options(here, capsys):
     assert cli.main(["run", "learn.yaml", *nudge, "start=runs/learn", "out=runs/warm"]) == 0
     assert cli.main(["run", "learn.yaml", *nudge, "out=runs/cold"]) == 0
     game = parse_game(GAME)
-    views = opening_views(game, 1)
-    seeds = np.zeros(1, np.uint64)
+    views = opening_views(game, 50)
+    seeds = np.zeros(50, np.uint64)
 
     def policy(folder, options=game):
         agent = make_agent(f"neural:mode=sample,checkpoint=runs/{folder}", options)

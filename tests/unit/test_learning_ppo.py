@@ -85,6 +85,7 @@ class ToyTables:
 def test_each_of_three_players_learns_their_own_lesson(monkeypatch):
     monkeypatch.setattr(ppo, "Tables", ToyTables)
     settings = {"num_envs": 128, "steps": 16, "samples": 128 * 16 * 40, "learning_rate": 3e-3}
+    settings["network"] = "plain"  # the toy has no cards
     config = PPOConfig(**SMALL | settings)
     learner = Learner(config, ToyGame(), seed=1)
     assert learner.iterations == 40

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -54,7 +56,8 @@ def test_damaged_weights_are_refused_in_one_line(damage, tmp_path, monkeypatch):
     elif damage == "flipped":
         data[-1000] ^= 1
     else:
-        text = text.replace('"width": 256', '"width": 255')
+        width = json.loads(text)["network"]["width"]
+        text = text.replace(f'"width": {width}', f'"width": {width - 1}')
     weights.write_bytes(data)
     card.write_text(text)
     best = type(make_agent("best", "elfern"))
