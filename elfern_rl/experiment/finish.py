@@ -66,6 +66,8 @@ def finish(
                 store.append(key, record)
                 done[key] = record
                 bar.update()
+                if len(done) * 10 // len(units) > (len(done) - 1) * 10 // len(units):
+                    _logger.info("%d of %d units", len(done), len(units))
     finally:
         finished.close()
     return done

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import logging
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -20,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_serializer, model_validator
 
-from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
 from elfern_rl.experiment.contestants import (
     AgentConfig,
@@ -31,7 +29,7 @@ from elfern_rl.experiment.contestants import (
     refuse_same_names,
 )
 from elfern_rl.experiment.files import read_json
-from elfern_rl.experiment.pool import run_units
+from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.options import parse_game
 
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from elfern_rl.arena.results import AgentEntry
 
 __all__ = ["Challenger", "Config", "check", "run", "summary"]
-
-_logger = logging.getLogger(__name__)
 
 
 class Challenger(AgentConfig):
@@ -154,27 +150,13 @@ def _chunks(config: Config, entries: list[AgentEntry]) -> Iterator[_Chunk]:
 def run(config: CommonConfig, folder: RunFolder) -> None:
     """Plays what is missing and writes results.json, results.csv, timing.json, plot.png and
     report.md."""
-    from tqdm import tqdm
-
     config = cast(Config, config)
     entries = identify([*config.agents, *config.opponents], config, folder)
     chunks = list(_chunks(config, entries))
-    store = ChunkStore(folder.path / CHUNKS)
-    done = store.load()
-    missing = [chunk for chunk in chunks if chunk.key not in done]
-    _logger.info("%d of %d chunks are done", len(chunks) - len(missing), len(chunks))
     forget_agents()
-    units = run_units(_play, missing, config.workers)
     try:
-        with tqdm(
-            total=len(chunks), initial=len(chunks) - len(missing), unit="chunk", disable=None
-        ) as bar:
-            for key, record in units:
-                store.append(key, record)
-                done[key] = record
-                bar.update()
+        done = finish(chunks, _play, folder.path, config.workers)
     finally:
-        units.close()
         forget_agents()
     _report(config, folder, chunks, done)
 

@@ -17,7 +17,6 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from elfern_rl.errors import RunFolderError
-from elfern_rl.experiment.chunks import CHUNKS, ChunkStore
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
 from elfern_rl.experiment.contestants import (
     AgentConfig,
@@ -28,7 +27,7 @@ from elfern_rl.experiment.contestants import (
     refuse_same_names,
 )
 from elfern_rl.experiment.files import read_json
-from elfern_rl.experiment.pool import run_units
+from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.options import parse_game
 
@@ -95,41 +94,19 @@ class _Chunk:
 def run(config: CommonConfig, folder: RunFolder) -> None:
     """Plays what is missing and writes results.json, results.csv, timing.json, heatmap.png and
     report.md."""
-    from tqdm import tqdm
-
     config = cast(Config, config)
     entries = identify(config.agents, config, folder)
     chunks = list(_chunks(config, entries))
-    store = ChunkStore(folder.path / CHUNKS)
-    # Chunks of an earlier version say nothing of roles; they are played again.
-    done = {
-        key: record
-        for key, record in store.load().items()
-        if isinstance(record, dict) and record.keys() >= _IN_EVERY_CHUNK
-    }
-    missing = [chunk for chunk in chunks if chunk.key not in done]
     _logger.info(
-        "%d agents, %d pairings, %d duplicate sets each; %d of %d chunks are done",
+        "%d agents, %d pairings, %d duplicate sets each",
         len(config.agents),
         len({chunk.pair for chunk in chunks}),
         config.pairs,
-        len(chunks) - len(missing),
-        len(chunks),
     )
     forget_agents()
-    units = run_units(_play, missing, config.workers)
     try:
-        with tqdm(
-            total=len(chunks), initial=len(chunks) - len(missing), unit="chunk", disable=None
-        ) as bar:
-            for key, record in units:
-                store.append(key, record)
-                done[key] = record
-                bar.update()
-                if len(done) * 10 // len(chunks) > (len(done) - 1) * 10 // len(chunks):
-                    _logger.info("%d of %d chunks", len(done), len(chunks))
+        done = finish(chunks, _play, folder.path, config.workers, _is_whole)
     finally:
-        units.close()
         forget_agents()
     _report(config, folder, entries, chunks, done)
 
@@ -150,6 +127,10 @@ def _chunks(config: Config, entries: list[AgentEntry]) -> Iterator[_Chunk]:
                 first=first,
                 count=min(config.chunk, config.pairs - first),
             )
+
+
+def _is_whole(_: _Chunk, record: Any) -> bool:
+    return isinstance(record, dict) and record.keys() >= _IN_EVERY_CHUNK
 
 
 def _play(chunk: _Chunk) -> tuple[str, dict[str, Any]]:
