@@ -1,7 +1,7 @@
 """What each choice of the learner is worth: one changed at a time, the same number of decisions.
 
 ``python experiments/learner_ablation.py [DECISIONS] [PAIRS] [SEED]`` (default: 3000000 4000 1, some
-twelve minutes on one core)
+twenty minutes on one core)
 
 Trains the reference and each variant on Elfern's standard game into ``runs/learner-ablation`` and
 prints a table: processor seconds of training, game points a deal against the heuristic and against
@@ -29,9 +29,11 @@ from elfern_rl.registry import make_agent
 GAME = "elfern"
 REFERENCE = {"depth": 2, "learning_rate": 0.002, "learning_rate_end": 0.0002}
 VARIANTS: dict[str, dict[str, object]] = {
-    "the reference: two layers of 256, two passes, suits sorted": {},
+    "the reference: 128 units a suit, two layers, two passes": {},
+    "a perceptron, two layers of 256": {"network": "plain", "width": 256},
     "three layers": {"depth": 3},
-    "128 units a layer": {"width": 128},
+    "64 units a suit": {"width": 64},
+    "64 units a suit and one pass": {"width": 64, "epochs": 1},
     "one pass over each batch": {"epochs": 1},
     "four passes": {"epochs": 4},
     "suits as dealt": {"suits": "dealt"},
