@@ -25,7 +25,7 @@ from elfern_rl.errors import (
     RunFolderError,
 )
 from elfern_rl.experiment.chunks import CHUNKS
-from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source, StrictModel
+from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, Source, StrictModel, WorldsConfig
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder, read_config
@@ -53,7 +53,7 @@ class Pack(StrictModel):
         return parse_game(game).game_string
 
 
-class Config(GameConfig):
+class Config(WorldsConfig):
     """Which maxims, on which games, how many deals."""
 
     neutral = CommonConfig.neutral | {"workers"}
@@ -70,21 +70,6 @@ class Config(GameConfig):
     variant_deals: int = Field(600, ge=2, le=MOST_PAIRS, description="the same for each variant")
     share: float = Field(
         0.3, gt=0, le=1, description="how many of a deal's decisions are looked at"
-    )
-    worlds: int = Field(32, ge=2, le=10_000, description="worlds in which each card is tried")
-    samples: int = Field(64, ge=1, le=100_000, description="worlds drawn and weighted")
-    evidence: int = Field(
-        8, ge=0, le=100, description="the others' latest choices that weigh a world"
-    )
-    temperature: float = Field(
-        0.5, gt=0, le=100, description="of the network as the model of those choices"
-    )
-    noise: float = Field(
-        0.02, gt=0, le=1, description="how often it is thought to choose anything there"
-    )
-    precision: Literal["float32", "bfloat16"] = Field(
-        "float32",
-        description="of the network in the worlds; bfloat16: twice as fast where there is hardware",
     )
     rare: list[str] = Field(
         [], description="ids of maxims that apply too rarely; for these many more deals are played"

@@ -195,6 +195,8 @@ def _tally(maxims: Sequence[_Maxim]) -> str:
     names = [maxim["verdict"]["name"] for maxim in maxims]
     if not names:
         return "There are no maxims but controls."
+    if len(names) == 1:
+        return f"The one maxim is {names[0]}."
     each = ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
     return f"Of {len(names)} maxims: {each}."
 

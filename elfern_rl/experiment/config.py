@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -85,6 +85,26 @@ class GameConfig(CommonConfig):
     @classmethod
     def _canonical_game(cls, game: str) -> str:
         return parse_game(game).game_string
+
+
+class WorldsConfig(GameConfig):
+    """The keys of a kind that tries cards in worlds drawn by what was seen."""
+
+    worlds: int = Field(32, ge=2, le=10_000, description="worlds in which each card is tried")
+    samples: int = Field(64, ge=1, le=100_000, description="worlds drawn and weighted")
+    evidence: int = Field(
+        8, ge=0, le=100, description="the others' latest choices that weigh a world"
+    )
+    temperature: float = Field(
+        0.5, gt=0, le=100, description="of the network as the model of those choices"
+    )
+    noise: float = Field(
+        0.02, gt=0, le=1, description="how often it is thought to choose anything there"
+    )
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32",
+        description="of the network in the worlds; bfloat16: twice as fast where there is hardware",
+    )
 
 
 @dataclass(frozen=True)

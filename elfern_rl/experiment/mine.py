@@ -13,7 +13,8 @@ import yaml
 from pydantic import Field
 
 from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
-from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
+from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, Source, WorldsConfig
+from elfern_rl.experiment.contestants import AgentConfig, identify
 from elfern_rl.experiment.files import read_json, write_bytes
 from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder
@@ -24,7 +25,7 @@ __all__ = ["Config", "check", "run", "summary"]
 _NOTHING = "Too few decisions were looked at to find a rule; more deals, or a larger share, help."
 
 
-class Config(GameConfig):
+class Config(WorldsConfig):
     """How many deals, and how many rules."""
 
     neutral = CommonConfig.neutral | {"workers"}
@@ -34,10 +35,6 @@ class Config(GameConfig):
     rules: int = Field(3, ge=1, le=20, description="rules to seek")
     deals: int = Field(2000, ge=4, le=MOST_PAIRS, description="deals, each played twice")
     share: float = Field(0.5, gt=0, le=1, description="how many decisions are looked at")
-    worlds: int = Field(32, ge=2, le=10_000, description="worlds in which each card is tried")
-    samples: int = Field(64, ge=1, le=100_000, description="worlds drawn and weighted")
-    evidence: int = Field(8, ge=0, le=100, description="latest choices that weigh a world")
-    precision: Literal["float32", "bfloat16"] = Field("float32", description="in the worlds")
     chunk: int = Field(50, ge=1, description="deals at once; what a kill can lose at most")
     workers: int = Field(1, ge=1, le=1024, description="processes; changes no result")
 
@@ -93,6 +90,8 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         )
         for first in range(0, config.deals, config.chunk)
     ]
+    # Positions valued by two networks would not go together.
+    identify([AgentConfig(spec=config.agent, name=config.agent)], config, folder)
     finish(units, _work, folder.path, config.workers)
     try:
         positions = joined([from_bytes(unit.file.read_bytes()) for unit in units])
@@ -146,7 +145,9 @@ def _work(unit: _Unit) -> tuple[str, Any]:
     strong = strong_agent(config.agent, config.game, config.seed, config.precision)
     players = strong.game.num_players
     plain: Any = make_agent("heuristic", strong.game, seed=config.seed)
-    worlds = WorldSettings(config.worlds, config.samples, config.evidence, 0.5, 0.02)
+    worlds = WorldSettings(
+        config.worlds, config.samples, config.evidence, config.temperature, config.noise
+    )
     found = collect(
         strong.player,
         RollOuts(strong.model, worlds),
