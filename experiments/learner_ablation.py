@@ -1,7 +1,7 @@
 """What each choice of the learner is worth: one changed at a time, the same number of decisions.
 
-``python experiments/learner_ablation.py [DECISIONS] [PAIRS] [SEED] [ROWS]`` (default: 3000000 4000 1
-and all rows, some twenty minutes on one core; ROWS such as 0,1,5 counts from 0, the reference)
+``python experiments/learner_ablation.py [DECISIONS] [PAIRS] [SEED] [ROWS]`` (default: 3000000 4000
+1 and all rows, some twenty minutes on one core; ROWS such as 0,1,5 counts from 0, the reference)
 
 Trains the reference and each variant on Elfern's standard game into ``runs/learner-ablation`` and
 prints a table: processor seconds of training, game points a deal against the heuristic and against
