@@ -1,7 +1,8 @@
 """What each choice of the learner is worth: one changed at a time, the same number of decisions.
 
 ``python experiments/learner_ablation.py [DECISIONS] [PAIRS] [SEED] [ROWS]`` (default: 3000000 4000
-1 and all rows, some twenty minutes on one core; ROWS such as 0,1,5 counts from 0, the reference)
+1 and all rows, some twenty minutes on one core; ROWS such as 0,1,5 count from 0, the reference,
+which comes first)
 
 Trains the reference and each variant on Elfern's standard game into ``runs/learner-ablation`` and
 prints a table: processor seconds of training, game points a deal against the heuristic and against
@@ -82,12 +83,12 @@ def main():
         int(sys.argv[i]) if len(sys.argv) > i else default
         for i, default in ((1, 3_000_000), (2, 4000), (3, 1))
     )
-    wanted = [int(row) for row in sys.argv[4].split(",")] if len(sys.argv) > 4 else None
+    variants = list(enumerate(VARIANTS.items()))
+    if len(sys.argv) > 4:
+        variants = [variants[int(row)] for row in sys.argv[4].split(",")]
     heuristic, reference = make_agent("heuristic", GAME), None
     rows = [["changed", "CPU s", "against `heuristic`", "against the reference"]]
-    for number, (name, changes) in enumerate(VARIANTS.items()):
-        if number and wanted is not None and number not in wanted:
-            continue
+    for number, (name, changes) in variants:
         player, spent = trained(number, changes, decisions, seed)
         reference = reference or player
         against = "" if player is reference else duel(player, reference, pairs, seed + 1)
