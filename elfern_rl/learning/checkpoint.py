@@ -193,6 +193,36 @@ def _check_game(path: Path, card: Card, game: GameOptions) -> None:
             f"package has version {current}; train it anew, or use elfern_rl "
             f"{card.versions.get('elfern_rl', 'of its time')}"
         )
+    _check_network(path, card, game)
+
+
+_MOST = {"width": 8192, "depth": 32, "sort": 1}
+_LEAST = {"width": 1, "depth": 1, "sort": 0}
+
+
+def _check_network(path: Path, card: Card, game: GameOptions) -> None:
+    """Refuses a card whose network is none for the game; no weights need be drawn to see that."""
+    from elfern_rl.games import engine
+    from elfern_rl.games.layout import suit_columns
+
+    network = card.network
+    known = {"features": int(engine.num_features(game.rules)), "actions": game.num_actions}
+    if network.keys() & {"planes", "flag"}:
+        known |= suit_columns(game)._asdict()
+    for key in sorted(known.keys() | _MOST.keys() | network.keys()):
+        value = network.get(key)
+        if key in known:
+            allowed, good = str(known[key]), value == known[key]
+        elif key in _MOST:
+            allowed = f"{_LEAST[key]} to {_MOST[key]}"
+            good = value is not None and _LEAST[key] <= value <= _MOST[key]
+        else:
+            allowed, good = "no such key", False
+        if not good:
+            found = "missing" if value is None else str(value)[:20]
+            raise InvalidCheckpoint(
+                f"{path}: damaged card: network.{key} is {found}; allowed for its game: {allowed}"
+            )
 
 
 def load(path: str | Path, game: GameOptions | None = None) -> Checkpoint:
@@ -222,7 +252,7 @@ def load(path: str | Path, game: GameOptions | None = None) -> Checkpoint:
         ) from None
     except OSError as error:
         raise InvalidCheckpoint(f"{weights_path}: cannot be read: {error.strerror}") from None
-    if card.sha256 and hashlib.sha256(data).hexdigest() != card.sha256:
+    if hashlib.sha256(data).hexdigest() != card.sha256:
         raise InvalidCheckpoint(
             f"{weights_path}: damaged, or not the weights that its card describes (SHA-256 differs)"
         )

@@ -37,7 +37,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from elfern_rl.errors import ElfernError, RunFolderError
+from elfern_rl.errors import ElfernError, InvalidCheckpoint, RunFolderError
 from elfern_rl.games.options import GameOptions, parse_game
 from elfern_rl.learning import checkpoint as checkpoints
 from elfern_rl.learning.config import PPOConfig
@@ -463,9 +463,15 @@ def _train(
     group.wait()  # until the first process has made the folder its own
     if resume.exists():
         arrays, saved = checkpoints.load_state(resume)
-        _check_same_run(run_dir, saved, identity)
-        learner.restore(arrays)
-        facts = {key: saved[key] for key in facts}
+        try:
+            _check_same_run(run_dir, saved, identity)
+            learner.restore(arrays)
+            facts = {key: saved[key] for key in facts}
+        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            what = " ".join(str(error).split())[:200]
+            raise InvalidCheckpoint(
+                f"{resume}: damaged resume state: {what}; start the run afresh"
+            ) from None
     folder = run_dir / checkpoints.FOLDER
     samples_each = learner.steps * config.num_envs
 

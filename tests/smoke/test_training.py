@@ -184,6 +184,23 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
         train(PPOConfig(**SETTINGS), TINY, tmp_path, 7, progress=False)
 
 
+def test_a_resume_state_with_parts_missing_or_of_another_shape(
+    uninterrupted: Path, tmp_path: Path
+) -> None:
+    arrays, facts = checkpoints.load_state(uninterrupted / "resume.safetensors")
+    name = next(name for name in arrays if name.startswith("network/"))
+    lacking = {key: value for key, value in arrays.items() if key != name}
+    for damaged, said in (
+        (lacking, facts),
+        (arrays | {name: np.zeros((3, 5), np.float32)}, facts),
+        (arrays, {}),
+    ):
+        checkpoints.save_state(tmp_path / "resume.safetensors", damaged, said)
+        with pytest.raises(InvalidCheckpoint, match="damaged resume state") as caught:
+            train(PPOConfig(**SETTINGS), TINY, tmp_path, 7, progress=False)
+        assert "\n" not in str(caught.value)
+
+
 def together(folder: Path, pause: float = 0.0) -> subprocess.Popen[str]:
     """Starts a training run of two processes."""
     script = folder.with_suffix(".py")

@@ -186,21 +186,37 @@ def test_another_version_of_the_network_input(saved):
     assert "version 99 of the network input, this package has version" in message(saved)
 
 
+FEATURES = int(engine.num_features(GAME.rules))
+RIGHT = {"features": FEATURES, "actions": 32, "width": 8, "depth": 1, "sort": 0}
+
+
 @pytest.mark.parametrize(
-    "network",
+    ("network", "words"),
     [
-        {"features": 10, "actions": 32, "width": 8, "depth": 1},
-        {"features": int(engine.num_features(GAME.rules)), "actions": 32, "width": 8, "depth": 2},
-        {"width": 8, "depth": 1},
+        (RIGHT | {"features": 10}, f"network.features is 10; allowed for its game: {FEATURES}"),
+        ({"width": 8, "depth": 1}, "network.actions is missing; allowed for its game: 32"),
+        (RIGHT | {"depth": 10**30}, "network.depth is 1000.*; allowed for its game: 1 to 32"),
+        (RIGHT | {"width": 9000}, "network.width is 9000; allowed for its game: 1 to 8192"),
+        (RIGHT | {"sort": 5}, "network.sort is 5; allowed for its game: 0 to 1"),
+        (RIGHT | {"planes": 6, "flag": 0}, "network.flag is 0; allowed for its game: 192"),
+        (RIGHT | {"planes": 6}, "network.flag is missing"),
+        (RIGHT | {"units": 6}, "network.units is 6; allowed for its game: no such key"),
+        (RIGHT | {"depth": 2}, "do not fit the network of its card"),
+        (RIGHT | {"planes": 6, "flag": 192}, "do not fit the network of its card"),
     ],
 )
-def test_weights_that_do_not_fit_the_network(saved, network):
+def test_weights_that_do_not_fit_the_network(saved, network, words):
     from elfern_rl.learning.policy import build_network
 
     edit_card(saved, network=network)
-    with pytest.raises(InvalidCheckpoint, match="do not fit the network of its card") as caught:
+    with pytest.raises(InvalidCheckpoint, match=words) as caught:
         build_network(load(saved, GAME))
     assert "\n" not in str(caught.value)
+
+
+def test_a_card_without_its_checksum(saved):
+    edit_card(saved, sha256="")
+    assert "SHA-256 differs" in message(saved)
 
 
 def test_resume_state(tmp_path):
