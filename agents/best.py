@@ -58,7 +58,8 @@ class Best(Agent):
 
         chosen = self.agent_options
         card = self.checkpoint.card
-        self.about = f"network {self.checkpoint.path.stem}, {card.samples:,} decisions in its last run"
+        name = self.checkpoint.path.stem
+        self.about = f"network {name}, {card.samples:,} decisions in its last run"
         looks = chosen.look_ahead
         if looks is None:
             looks = options.short_name in LOOKS_AHEAD

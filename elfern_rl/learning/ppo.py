@@ -467,6 +467,8 @@ def _train(
             _check_same_run(run_dir, saved, identity)
             learner.restore(arrays)
             facts = {key: saved[key] for key in facts}
+        except ElfernError:
+            raise
         except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             what = " ".join(str(error).split())[:200]
             raise InvalidCheckpoint(
