@@ -196,8 +196,8 @@ def _check_game(path: Path, card: Card, game: GameOptions) -> None:
     _check_network(path, card, game)
 
 
-_MOST = {"width": 8192, "depth": 32, "sort": 1}
-_LEAST = {"width": 1, "depth": 1, "sort": 0}
+_RANGES = {"width": (1, 8192), "depth": (1, 32), "sort": (0, 1)}
+"""What a card may say of a network beside what its game decides."""
 
 
 def _check_network(path: Path, card: Card, game: GameOptions) -> None:
@@ -209,13 +209,13 @@ def _check_network(path: Path, card: Card, game: GameOptions) -> None:
     known = {"features": int(engine.num_features(game.rules)), "actions": game.num_actions}
     if network.keys() & {"planes", "flag"}:
         known |= suit_columns(game)._asdict()
-    for key in sorted(known.keys() | _MOST.keys() | network.keys()):
+    for key in sorted(known.keys() | _RANGES.keys() | network.keys()):
         value = network.get(key)
         if key in known:
             allowed, good = str(known[key]), value == known[key]
-        elif key in _MOST:
-            allowed = f"{_LEAST[key]} to {_MOST[key]}"
-            good = value is not None and _LEAST[key] <= value <= _MOST[key]
+        elif key in _RANGES:
+            least, most = _RANGES[key]
+            allowed, good = f"{least} to {most}", value is not None and least <= value <= most
         else:
             allowed, good = "no such key", False
         if not good:

@@ -29,3 +29,11 @@ def test_rules_are_found_and_can_be_judged(tmp_path, capsys):
     error = capsys.readouterr().err
     assert "positions: damaged" in error
     assert "Traceback" not in error
+    # So is a network that is not the one with which the run began.
+    agents = tmp_path / "run" / "agents.json"
+    agents.write_text(agents.read_text().replace('"sha256": "', '"sha256": "0'))
+    marker.write_text(marker.read_text().replace('"failed"', '"interrupted"'))
+    assert cli.main(["run", str(TINY), f"out={tmp_path / 'run'}"]) == 2
+    error = capsys.readouterr().err
+    assert "agent 'best' has changed since the run began" in error
+    assert error.count("\n") == 1
