@@ -17,15 +17,10 @@ from typing import Any, Literal, cast
 
 from pydantic import Field, field_validator
 
-from elfern_rl.errors import (
-    ElfernError,
-    InvalidAgent,
-    InvalidCheckpoint,
-    InvalidOption,
-    RunFolderError,
-)
+from elfern_rl.errors import ElfernError, InvalidOption, RunFolderError
 from elfern_rl.experiment.chunks import CHUNKS
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, Source, StrictModel, WorldsConfig
+from elfern_rl.experiment.contestants import check_agent
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder, read_config
@@ -156,12 +151,7 @@ def check(config: CommonConfig, source: Source) -> None:
         place = ("agent",) if number == 0 else ("variants", number - 1)
         if parse_game(game).short_name != short:
             raise source.error(place, f"'{game}' is no variant of {short}")
-        try:
-            agent = make_agent(config.agent, game, seed=config.seed)
-        except InvalidAgent as error:
-            raise source.error(("agent",), str(error)) from None
-        except InvalidCheckpoint as error:
-            raise source.error(("agent",), str(error), InvalidCheckpoint) from None
+        agent = check_agent(config.agent, ("agent",), game, config.seed, source)
         if getattr(agent, "checkpoint", None) is None:
             other = "leave it out" if number else "take another agent"
             raise source.error(

@@ -19,8 +19,8 @@ from typing import Any, Literal, cast
 
 from pydantic import Field, model_validator
 
-from elfern_rl.errors import InvalidAgent, InvalidCheckpoint
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
+from elfern_rl.experiment.contestants import check_agent
 from elfern_rl.experiment.curves import curves_png, evaluations, metrics_of
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
@@ -66,15 +66,8 @@ def check(config: CommonConfig, source: Source) -> None:
         InvalidConfig: no such agent, or ``own`` for one that has no weights to start from.
         InvalidCheckpoint: its checkpoint cannot be used.
     """
-    from elfern_rl.registry import make_agent
-
     config = cast(Config, config)
-    try:
-        agent = make_agent(config.target, config.game, seed=config.seed)
-    except InvalidAgent as error:
-        raise source.error(("target",), str(error)) from None
-    except InvalidCheckpoint as error:
-        raise source.error(("target",), str(error), InvalidCheckpoint) from None
+    agent = check_agent(config.target, ("target",), config.game, config.seed, source)
     if "own" in config.starts and getattr(agent, "checkpoint", None) is None:
         raise source.error(
             ("starts",), f"'own' needs an agent with a network; '{config.target}' has none"

@@ -112,7 +112,7 @@ def check(config: CommonConfig, source: Source) -> None:
     config = cast(Config, config)
     for number, entry in enumerate(config.games):
         where = ("agent",) if entry.agent is None else ("games", number, "agent")
-        check_agent(entry.agent or config.agent, where, entry.game, config.seed, source)
+        check_agent((entry.agent or config.agent).spec, where, entry.game, config.seed, source)
 
 
 @dataclass(frozen=True)

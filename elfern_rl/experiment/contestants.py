@@ -87,16 +87,16 @@ def check_agents(
         InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
     """
     for number, agent in enumerate(agents):
-        check_agent(agent, (key, number), config.game, config.seed, source)
+        check_agent(agent.spec, (key, number), config.game, config.seed, source)
 
 
 def check_agent(
-    agent: AgentConfig, location: tuple[str | int, ...], game: str, seed: int, source: Source
-) -> None:
-    """Makes an agent once, as :func:`check_agents` does.
+    spec: str, location: tuple[str | int, ...], game: str, seed: int, source: Source
+) -> Agent:
+    """Makes an agent once and returns it.
 
     Args:
-        agent: the agent.
+        spec: the agent's.
         location: where the config has it.
         game: the game string.
         seed: the run's.
@@ -109,9 +109,9 @@ def check_agent(
     from elfern_rl.registry import make_agent
 
     try:
-        make_agent(agent.spec, game, seed=seed)
+        return make_agent(spec, game, seed=seed)
     except InvalidAgent as error:
-        is_piece = "=" in agent.spec and ":" not in agent.spec
+        is_piece = "=" in spec and ":" not in spec
         hint = " (in a list in brackets, a spec with commas needs quotes)" if is_piece else ""
         raise source.error(location, str(error) + hint) from None
     except InvalidCheckpoint as error:

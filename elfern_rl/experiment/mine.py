@@ -12,9 +12,9 @@ from typing import Any, Literal, cast
 import yaml
 from pydantic import Field
 
-from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
+from elfern_rl.errors import RunFolderError
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, Source, WorldsConfig
-from elfern_rl.experiment.contestants import AgentConfig, identify
+from elfern_rl.experiment.contestants import AgentConfig, check_agent, identify
 from elfern_rl.experiment.files import read_json, write_bytes
 from elfern_rl.experiment.finish import finish
 from elfern_rl.experiment.runfolder import RunFolder
@@ -47,18 +47,12 @@ def check(config: CommonConfig, source: Source) -> None:
         InvalidCheckpoint: a checkpoint is missing, damaged, or of another game.
     """
     from elfern_rl.advice.terms import CARDS
-    from elfern_rl.registry import make_agent
 
     config = cast(Config, config)
     short = parse_game(config.game).short_name
     if not CARDS[short]:
         raise source.error(("game",), f"there are no words for rules of {short} yet; use elfern")
-    try:
-        agent = make_agent(config.agent, config.game, seed=config.seed)
-    except InvalidAgent as error:
-        raise source.error(("agent",), str(error)) from None
-    except InvalidCheckpoint as error:
-        raise source.error(("agent",), str(error), InvalidCheckpoint) from None
+    agent = check_agent(config.agent, ("agent",), config.game, config.seed, source)
     if getattr(agent, "checkpoint", None) is None:
         raise source.error(("agent",), f"'{config.agent}' has no network for {config.game}")
 

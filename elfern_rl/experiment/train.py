@@ -10,6 +10,7 @@ from pydantic import Field
 
 from elfern_rl.errors import InvalidCheckpoint
 from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
+from elfern_rl.experiment.contestants import check_agent
 from elfern_rl.experiment.curves import curves_png, metrics_of
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
@@ -17,7 +18,7 @@ from elfern_rl.games import engine
 from elfern_rl.games.options import parse_game
 from elfern_rl.learning.checkpoint import load
 from elfern_rl.learning.config import PPOConfig
-from elfern_rl.learning.shape import network_shape
+from elfern_rl.learning.shape import network_shape, shape_differences
 
 __all__ = ["Config", "check", "run", "summary"]
 
@@ -35,16 +36,28 @@ class Config(GameConfig):
         description="a checkpoint or run folder whose weights to start from; the same game, "
         "perhaps with other options (it may be easier to learn first)",
     )
+    sparring: str | None = Field(
+        None,
+        min_length=1,
+        description="the spec of an agent that sits in all seats but one at some of the tables; "
+        "what beats it is learned beside what beats the network itself",
+    )
+    sparring_share: float = Field(
+        0.125, gt=0, le=1, description="the share of the tables at which it sits"
+    )
 
 
 def check(config: CommonConfig, source: Source) -> None:
-    """Reads the weights to start from, if there are to be any.
+    """Makes the agent to spar with and reads the weights to start from, if there are any.
 
     Raises:
-        InvalidCheckpoint: they are missing, damaged, of another game, or of a network of another
+        InvalidConfig: no such agent.
+        InvalidCheckpoint: weights are missing, damaged, of another game, or of a network of another
             shape than the settings ask for.
     """
     config = cast(Config, config)
+    if config.sparring is not None:
+        check_agent(config.sparring, ("sparring",), config.game, config.seed, source)
     if config.start is None:
         return
     try:
@@ -54,14 +67,16 @@ def check(config: CommonConfig, source: Source) -> None:
     here, there = parse_game(config.game), parse_game(card.game)
     shape = network_shape(config.ppo, here, int(engine.num_features(here.rules)))
     version = engine.features_version(here.rules)
-    same = (here.short_name, version) == (there.short_name, card.features_version)
-    if not same or card.network != shape:
-        raise source.error(
-            ("start",),
-            f"{config.start}: a network {card.network} for {card.game}; "
-            f"these settings make {shape} for {config.game}",
-            InvalidCheckpoint,
-        )
+    if here.short_name != there.short_name:
+        problem = f"plays {there.short_name}, not {here.short_name}"
+    elif card.features_version != version:
+        problem = f"has version {card.features_version} of the network input, not {version}"
+    else:
+        problem = shape_differences(card.network, shape)
+        if problem:
+            problem = f"is another network than ppo asks for: {problem}"
+    if problem:
+        raise source.error(("start",), f"{config.start}: {problem}", InvalidCheckpoint)
 
 
 def _start(config: Config) -> Any:
@@ -69,6 +84,15 @@ def _start(config: Config) -> Any:
     from elfern_rl.learning.policy import build_network
 
     return None if config.start is None else build_network(load(config.start))
+
+
+def _sparring(config: Config) -> Any:
+    """Returns the agent to spar with, or None."""
+    from elfern_rl.registry import make_agent
+
+    if config.sparring is None:
+        return None
+    return make_agent(config.sparring, config.game, seed=config.seed)
 
 
 def run(config: CommonConfig, folder: RunFolder) -> None:
@@ -86,6 +110,8 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         progress=sys.stderr.isatty(),
         commit=folder.environment["commit"],
         start=_start(config),
+        opponent=_sparring(config),
+        share=config.sparring_share,
     )
     timing = {key: found.pop(key) for key in ("seconds", "samples_per_second")}
     # Relative to the folder, which may be moved.
@@ -110,6 +136,8 @@ def assist(config: CommonConfig) -> None:
         seed=config.seed,
         progress=False,
         start=_start(config),
+        opponent=_sparring(config),
+        share=config.sparring_share,
     )
 
 

@@ -282,7 +282,15 @@ def save_state(path: Path, arrays: Mapping[str, NDArray[Any]], facts: Mapping[st
     from safetensors.numpy import save as serialise
 
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_atomically(path, serialise(tensors, metadata={"state": json.dumps(facts)}))
+    metadata = {"state": json.dumps(facts), "sha256": _digest(tensors)}
+    write_atomically(path, serialise(tensors, metadata=metadata))
+
+
+def _digest(arrays: Arrays) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(arrays[name].tobytes())
+    return digest.hexdigest()
 
 
 def load_state(path: Path) -> tuple[Arrays, dict[str, Any]]:
@@ -295,8 +303,12 @@ def load_state(path: Path) -> tuple[Arrays, dict[str, Any]]:
 
     try:
         with safe_open(path, framework="numpy") as file:
-            facts = json.loads((file.metadata() or {})["state"])
-            return {name: file.get_tensor(name) for name in file.keys()}, facts  # noqa: SIM118
+            metadata = file.metadata() or {}
+            facts = json.loads(metadata["state"])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            if metadata["sha256"] != _digest(arrays):
+                raise ValueError("its contents are not what was written (SHA-256 differs)")
+            return arrays, facts
     except (SafetensorError, KeyError, ValueError, OSError) as error:
         raise InvalidCheckpoint(
             f"{path}: damaged resume state: {error}; start the run afresh"

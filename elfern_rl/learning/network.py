@@ -46,8 +46,12 @@ def _draw(layer: nn.Linear, gain: float, generator: torch.Generator) -> None:
         nn.init.zeros_(layer.bias)
 
 
-def _draw_weights(network: nn.Module, trunk: nn.Sequential, head: nn.Linear, seed: int) -> None:
+def _draw_weights(
+    network: nn.Module, trunk: nn.Sequential, head: nn.Linear, seed: int | None
+) -> None:
     network.to_empty(device="cpu")
+    if seed is None:
+        return
     generator = _generator(seed)
     for layer in trunk:
         if isinstance(layer, nn.Linear):
@@ -63,12 +67,19 @@ class PolicyValueNet(nn.Module):
         actions: number of actions A.
         width: units of each hidden layer.
         depth: number of hidden layers.
-        seed: of the initial weights; torch's global generator is neither read nor changed.
+        seed: of the initial weights; torch's global generator is neither read nor changed.  None:
+            they are not drawn, because others follow at once.
         sort: 1 if it is shown its suits sorted (see ``games/suits.py``), else 0.
     """
 
     def __init__(
-        self, features: int, actions: int, width: int, depth: int, seed: int = 0, sort: int = 0
+        self,
+        features: int,
+        actions: int,
+        width: int,
+        depth: int,
+        seed: int | None = 0,
+        sort: int = 0,
     ) -> None:
         super().__init__()
         self.actions = actions
@@ -117,7 +128,7 @@ class SuitNet(nn.Module):
         depth: number of hidden layers.
         planes: see :class:`~elfern_rl.games.layout.SuitColumns`.
         flag: likewise.
-        seed: of the initial weights; torch's global generator is neither read nor changed.
+        seed: see :class:`PolicyValueNet`.
         sort: 1 if it is shown its suits sorted (see ``games/suits.py``), else 0.
     """
 
@@ -129,7 +140,7 @@ class SuitNet(nn.Module):
         depth: int,
         planes: int,
         flag: int,
-        seed: int = 0,
+        seed: int | None = 0,
         sort: int = 0,
     ) -> None:
         super().__init__()
@@ -145,8 +156,10 @@ class SuitNet(nn.Module):
         self.rest = nn.Linear(width, actions - 32 + 1, device="meta")
         self._draw(seed)
 
-    def _draw(self, seed: int) -> None:
+    def _draw(self, seed: int | None) -> None:
         self.to_empty(device="cpu")
+        if seed is None:
+            return
         generator = _generator(seed)
         nn.init.zeros_(self.place)
         for own, mean in zip(self.own, self.mean, strict=True):
@@ -190,7 +203,7 @@ Network = PolicyValueNet | SuitNet
 """What plays."""
 
 
-def make_network(shape: dict[str, int], seed: int = 0) -> Network:
+def make_network(shape: dict[str, int], seed: int | None = 0) -> Network:
     """Returns the network of a shape: a checkpoint's card's, or ``network_shape``'s.
 
     Raises:

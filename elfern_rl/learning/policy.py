@@ -31,7 +31,7 @@ def build_network(checkpoint: Checkpoint) -> Network:
     """
     card = checkpoint.card
     try:
-        network = make_network(card.network)
+        network = make_network(card.network, seed=None)
         state = {name: torch.from_numpy(array) for name, array in checkpoint.weights.items()}
         network.load_state_dict(state)
     except (TypeError, RuntimeError, ValueError) as error:

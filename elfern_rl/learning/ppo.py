@@ -53,7 +53,7 @@ from elfern_rl.learning.network import (
 from elfern_rl.learning.policy import NetworkPolicy
 from elfern_rl.learning.recorder import Recorder, stop_on_interrupt
 from elfern_rl.learning.sampling import sample
-from elfern_rl.learning.shape import network_shape
+from elfern_rl.learning.shape import network_shape, shape_differences
 from elfern_rl.learning.tables import Opponent, Tables
 from elfern_rl.rng import stream
 
@@ -100,6 +100,7 @@ class Learner:
         group: Group | None = None,
         opponent: Opponent | None = None,
         start: Network | None = None,
+        share: float = 1.0,
     ) -> None:
         group = group or Group()
         self.config, self.game, self.seed, self.group = config, game, seed, group
@@ -117,15 +118,17 @@ class Learner:
             sort=sort,
             oracle=config.critic == "oracle",
             opponent=opponent,
+            share=share,
         )
         features, hidden = self.tables.num_features, self.tables.hidden.shape[1]
         shape = network_shape(config, game, features)
         self.network = make_network(shape, stream(seed, 2)).to(self.device)
         if start is not None:
-            if start.describe() != self.network.describe():
+            differences = shape_differences(start.describe(), self.network.describe())
+            if differences:
                 raise ElfernError(
-                    f"the weights to start from are of a network {start.describe()}; "
-                    f"these settings make {self.network.describe()}"
+                    f"the weights to start from are of another network than ppo asks for: "
+                    f"{differences}"
                 )
             self.network.load_state_dict(start.state_dict())
         self.averaged = copy.deepcopy(self.network).requires_grad_(False)
@@ -401,6 +404,7 @@ def train(
     commit: str | None = None,
     opponent: Opponent | None = None,
     start: Network | None = None,
+    share: float = 1.0,
 ) -> dict[str, Any]:
     """Trains a network by self-play, or goes on with a run that was interrupted.
 
@@ -418,8 +422,10 @@ def train(
             resumed run to report what an uninterrupted one would.
         progress: show a progress bar on stderr.
         commit: the code's git commit, for the cards.
-        opponent: who sits in all other seats; None: the network plays itself.
+        opponent: who sits in all seats but one; None: the network plays itself.
         start: a network whose weights to start from; None: random ones.
+        share: the share of the tables at which the opponent sits; at the others the network plays
+            itself.
 
     Returns:
         game, seed, iterations, samples, deals, seconds (of playing and learning),
@@ -436,7 +442,7 @@ def train(
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         with joined(pick_device(config.device)) as group:
-            learner = Learner(config, parse_game(game), seed, group, opponent, start)
+            learner = Learner(config, parse_game(game), seed, group, opponent, start, share)
             return _train(learner, run_dir, evaluate, progress, commit)
     except OSError as error:
         raise RunFolderError(f"{run_dir}: cannot be written: {error.strerror or error}") from None

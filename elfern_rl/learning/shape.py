@@ -6,7 +6,7 @@ from elfern_rl.games.layout import suit_columns
 from elfern_rl.games.options import GameOptions
 from elfern_rl.learning.config import PPOConfig
 
-__all__ = ["network_shape"]
+__all__ = ["network_shape", "shape_differences"]
 
 
 def network_shape(config: PPOConfig, options: GameOptions, features: int) -> dict[str, int]:
@@ -27,3 +27,13 @@ def network_shape(config: PPOConfig, options: GameOptions, features: int) -> dic
     if config.network == "suits":
         shape |= suit_columns(options)._asdict()
     return shape
+
+
+def shape_differences(found: dict[str, int], wanted: dict[str, int]) -> str:
+    """Returns in words where two networks' shapes differ; empty if nowhere."""
+    keys = sorted(found.keys() | wanted.keys())
+    return ", ".join(
+        f"{key} {found.get(key, 'none')} instead of {wanted.get(key, 'none')}"
+        for key in keys
+        if found.get(key) != wanted.get(key)
+    )

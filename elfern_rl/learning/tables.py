@@ -183,9 +183,9 @@ def _real_actions(
 
 @kernel
 def _elsewhere(rows: NDArray[np.uint32], seats: NDArray[np.int64], out: NDArray[np.bool_]) -> None:
-    """Writes where another than the learner is to move."""
+    """Writes where another than the learner is to move; a seat of -1: the learner has them all."""
     for i in range(rows.shape[0]):
-        out[i] = engine.current_player(rows[i]) != seats[i]
+        out[i] = seats[i] >= 0 and engine.current_player(rows[i]) != seats[i]
 
 
 @kernel
@@ -223,7 +223,8 @@ class Tables:
         exact: end a deal of Elfern where the endgame table knows the result.
         sort: show suits sorted; actions are then meant in the sorted suits.
         oracle: write ``hidden``.
-        opponent: who plays all seats but one at each table; None: the learner plays all.
+        opponent: who plays all seats but one at some tables; None: the learner plays all.
+        share: at which share of the tables, from the first on.
 
     Attributes:
         features: float32[N, F], what the player to move sees.
@@ -245,6 +246,7 @@ class Tables:
         sort: bool = True,
         oracle: bool = False,
         opponent: Opponent | None = None,
+        share: float = 1.0,
     ) -> None:
         self.options = options
         self.num_features = int(engine.num_features(options.rules))
@@ -266,6 +268,7 @@ class Tables:
         self._all = np.arange(n)
         self._opponent = opponent
         self._seats = (first + self._all) % options.num_players
+        self._seats[round(share * n) :] = -1
         _deal(self._rows, self._rules, self._rngs, self._decks)
         self._wait()
         self._observe()

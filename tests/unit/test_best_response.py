@@ -64,7 +64,7 @@ def test_a_responder_can_start_from_the_weights_of_the_agent(here, capsys):
     assert found["gain"] == 0.0
     capsys.readouterr()
     assert cli.main([*probe, "ppo.width=8", "out=runs/other"]) == 2
-    assert "the weights to start from are of a network" in capsys.readouterr().err
+    assert "another network than ppo asks for: width 16 instead of 8" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,8 @@ def test_resume_state(tmp_path):
         assert loaded[name].dtype == array.dtype
         np.testing.assert_array_equal(loaded[name], array)
     data = path.read_bytes()
-    for damaged in (b"", data[:10], data[:-1], b"x" * 50):
+    flipped = data[:-1] + bytes([data[-1] ^ 1])
+    for damaged in (b"", data[:10], data[:-1], b"x" * 50, flipped):
         path.write_bytes(damaged)
         with pytest.raises(InvalidCheckpoint, match="damaged resume state"):
             load_state(path)

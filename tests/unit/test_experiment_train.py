@@ -182,20 +182,33 @@ def test_training_may_start_from_weights_for_other_options(here, capsys):
     capsys.readouterr()
 
 
+def test_sparring_reaches_the_learner_and_is_as_repeatable(here, capsys):
+    short = ["ppo.samples=2000", "ppo.evaluate_pairs=0"]
+    sparring = [*short, "sparring=ismcts:iterations=20", "sparring_share=0.5"]
+    assert cli.main(["run", "learn.yaml", *short, "out=alone"]) == 0
+    assert cli.main(["run", "learn.yaml", *sparring, "out=one"]) == 0
+    assert cli.main(["run", "learn.yaml", *sparring, "out=two"]) == 0
+    assert weights("one") == weights("two") != weights("alone")
+    capsys.readouterr()
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
         (["start=runs/absent"], "runs/absent"),
-        (["start=runs/learn", "ppo.width=32"], "these settings make"),
-        (["start=runs/learn", "game=herzblatt(players=3)"], "these settings make"),
+        (["start=runs/learn", "ppo.width=32"], "than ppo asks for: width 16 instead of 32"),
+        (["sparring=ismtcs"], "unknown agent 'ismtcs'; did you mean 'ismcts'?"),
+        (["sparring_share=0"], "sparring_share: must be greater than 0"),
+        (["start=runs/learn", "game=herzblatt(players=3)"], "plays elfern, not herzblatt"),
     ],
 )
-def test_weights_that_cannot_be_started_from_are_refused(here, capsys, changes, problem):
+def test_what_training_cannot_begin_with_is_refused(here, capsys, changes, problem):
     assert cli.main(["run", "learn.yaml"]) == 0
     capsys.readouterr()
     assert cli.main(["run", "learn.yaml", *changes, "out=runs/warm"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("InvalidCheckpoint: ")
+    kind = "InvalidConfig" if "sparring" in changes[0] else "InvalidCheckpoint"
+    assert error.startswith(f"{kind}: ")
     assert problem in error
     assert error.count("\n") == 1
     assert not (here / "runs" / "warm").exists()

@@ -128,6 +128,37 @@ def test_an_opponent_plays_all_seats_but_one(game):
     assert total.sum() < 0  # at random against the heuristic
 
 
+def test_an_opponent_at_a_share_of_the_tables():
+    options = parse_game("elfern")
+    asked = []
+
+    class Counting:
+        agent = make_agent("random", options)
+
+        def act_batch(self, views, seeds):
+            asked.append(len(views))
+            return self.agent.act_batch(views, seeds)
+
+    tables = Tables(options, 40, 6, opponent=Counting(), share=0.25)
+    alone = Tables(options, 40, 6)
+    rng = np.random.default_rng(6)
+    seats = tables.players[:10].copy()
+    moved = np.zeros((2, 40), np.int64)
+    for _ in range(50):
+        np.testing.assert_array_equal(tables.players[:10], seats)
+        np.testing.assert_array_equal(tables.players[10:], alone.players[10:])
+        np.testing.assert_array_equal(tables.features[10:], alone.features[10:])
+        moved[tables.players, np.arange(40)] += 1
+        actions = random_actions(tables, rng)
+        tables.step(actions)
+        actions[:10] = [np.flatnonzero(mask)[0] for mask in alone.mask[:10]]
+        alone.step(actions)
+    assert set(seats) == {0, 1}
+    assert max(asked) <= 10
+    assert (moved[:, 10:] > 0).all()  # elsewhere the learner has both seats
+    assert (moved[:, :10] > 0).sum() == 10
+
+
 def test_tables_go_on_from_their_state():
     options = parse_game("elfern")
     one = Tables(options, 16, 7)
