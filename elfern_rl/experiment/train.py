@@ -65,7 +65,7 @@ def check(config: CommonConfig, source: Source) -> None:
     except InvalidCheckpoint as error:
         raise source.error(("start",), str(error), InvalidCheckpoint) from None
     here, there = parse_game(config.game), parse_game(card.game)
-    shape = network_shape(config.ppo, here, int(engine.num_features(here.rules)))
+    shape = network_shape(config.ppo, here)
     version = engine.features_version(here.rules)
     if here.short_name != there.short_name:
         problem = f"plays {there.short_name}, not {here.short_name}"

@@ -47,7 +47,7 @@ class Card(BaseModel):
     format: int = Field(1, ge=1, le=1, description="version of the card")
     game: str = Field(description="full game string that it was trained for")
     features_version: int = Field(description="version of the network input's meaning")
-    network: dict[str, int] = Field(description="features, actions, width, depth")
+    network: dict[str, int] = Field(description="the constructor's arguments, see network.py")
     seed: int = Field(description="the run's seed")
     iteration: int = Field(ge=0)
     samples: int = Field(ge=0, description="decisions played so far")
@@ -202,13 +202,10 @@ _RANGES = {"width": (1, 8192), "depth": (1, 32), "sort": (0, 1)}
 
 def _check_network(path: Path, card: Card, game: GameOptions) -> None:
     """Refuses a card whose network is none for the game; no weights need be drawn to see that."""
-    from elfern_rl.games import engine
-    from elfern_rl.games.layout import suit_columns
+    from elfern_rl.learning.shape import game_shape
 
     network = card.network
-    known = {"features": int(engine.num_features(game.rules)), "actions": game.num_actions}
-    if network.keys() & {"planes", "flag"}:
-        known |= suit_columns(game)._asdict()
+    known = game_shape(game, suits=bool(network.keys() & {"planes", "flag"}))
     for key in sorted(known.keys() | _RANGES.keys() | network.keys()):
         value = network.get(key)
         if key in known:

@@ -121,7 +121,7 @@ class Learner:
             share=share,
         )
         features, hidden = self.tables.num_features, self.tables.hidden.shape[1]
-        shape = network_shape(config, game, features)
+        shape = network_shape(config, game)
         self.network = make_network(shape, stream(seed, 2)).to(self.device)
         if start is not None:
             differences = shape_differences(start.describe(), self.network.describe())

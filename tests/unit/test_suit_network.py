@@ -48,7 +48,7 @@ def features_of(game, count, seed):
 def network_for(game, **changes):
     options = parse_game(game)
     config = PPOConfig(width=16, depth=2, **changes)
-    shape = network_shape(config, options, int(engine.num_features(options.rules)))
+    shape = network_shape(config, options)
     network = make_network(shape, seed=5)
     with torch.no_grad():
         for parameter in network.parameters():
