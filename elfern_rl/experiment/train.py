@@ -51,13 +51,18 @@ def check(config: CommonConfig, source: Source) -> None:
     """Makes the agent to spar with and reads the weights to start from, if there are any.
 
     Raises:
-        InvalidConfig: no such agent.
+        InvalidConfig: no such agent, or no table for it.
         InvalidCheckpoint: weights are missing, damaged, of another game, or of a network of another
             shape than the settings ask for.
     """
     config = cast(Config, config)
     if config.sparring is not None:
         check_agent(config.sparring, ("sparring",), config.game, config.seed, source)
+        if round(config.sparring_share * config.ppo.num_envs) < 1:
+            raise source.error(
+                ("sparring_share",),
+                f"{config.sparring_share:g} of ppo.num_envs={config.ppo.num_envs} is not one table",
+            )
     if config.start is None:
         return
     try:

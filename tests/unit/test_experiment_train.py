@@ -198,7 +198,8 @@ def test_sparring_reaches_the_learner_and_is_as_repeatable(here, capsys):
         (["start=runs/absent"], "runs/absent"),
         (["start=runs/learn", "ppo.width=32"], "than ppo asks for: width 16 instead of 32"),
         (["sparring=ismtcs"], "unknown agent 'ismtcs'; did you mean 'ismcts'?"),
-        (["sparring_share=0"], "sparring_share: must be greater than 0"),
+        (["sparring=random", "sparring_share=0.001"], "0.001 of ppo.num_envs=64 is not one table"),
+        (["sparring_share=0"], "'sparring_share=0': must be greater than 0"),
         (["start=runs/learn", "game=herzblatt(players=3)"], "plays elfern, not herzblatt"),
     ],
 )
