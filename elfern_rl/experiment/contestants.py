@@ -13,7 +13,7 @@ from pydantic import Field, model_serializer, model_validator
 
 from elfern_rl.errors import InvalidAgent, InvalidCheckpoint, RunFolderError
 from elfern_rl.experiment.chunks import CHUNKS
-from elfern_rl.experiment.config import GameConfig, Source, StrictModel
+from elfern_rl.experiment.config import MOST_PAIRS, GameConfig, Source, StrictModel
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games.options import parse_game
@@ -26,6 +26,7 @@ _logger = logging.getLogger(__name__)
 
 __all__ = [
     "AgentConfig",
+    "Challenger",
     "check_agent",
     "check_agents",
     "forget_agents",
@@ -54,6 +55,24 @@ class AgentConfig(StrictModel):
     @model_serializer
     def _as_written(self) -> str | dict[str, Any]:
         return self.spec if self.name == self.spec else {"spec": self.spec, "name": self.name}
+
+
+class Challenger(AgentConfig):
+    """One agent: its spec, or ``{spec: ..., name: ..., pairs: ...}``."""
+
+    pairs: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_PAIRS,
+        description="duplicate sets of this agent at most; default: those of the run",
+    )
+
+    @model_serializer
+    def _as_written(self) -> str | dict[str, Any]:
+        if self.name == self.spec and self.pairs is None:
+            return self.spec
+        written: dict[str, Any] = {"spec": self.spec, "name": self.name}
+        return written if self.pairs is None else {**written, "pairs": self.pairs}
 
 
 def refuse_same_names(agents: Sequence[AgentConfig], key: str = "agents") -> None:

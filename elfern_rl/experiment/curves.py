@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,46 +51,80 @@ def evaluations(rows: Rows) -> Rows:
 def curves_png(runs: Mapping[str, Rows], title: str, against: str) -> bytes:
     """Returns a PNG: game points a deal by samples and by time, entropy, explained variance.
 
+    Further opponents get lines of their own; exact exploitability, where it was measured, two more
+    plots.
+
     Args:
         runs: label to metrics.
         title: of the figure.
-        against: whom the evaluations were played against.
+        against: whom the evaluations were played against, the first opponent of several.
     """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(2, 2, figsize=(11, 7), constrained_layout=True)
+    measured = {label: evaluations(rows) for label, rows in runs.items()}
+    exact = any(_EXACT in row for rows in measured.values() for row in rows)
+    columns = 3 if exact else 2
+    figure, axes = pyplot.subplots(
+        2, columns, figsize=(5.5 * columns, 7), constrained_layout=True, squeeze=False
+    )
     figure.suptitle(title)
+    several = any(_others(rows) for rows in measured.values())
     for label, rows in runs.items():
-        measured = evaluations(rows)
-        for axis, key, unit in ((axes[0, 0], "samples", 1e6), (axes[0, 1], "seconds", 60.0)):
-            x = [row[key] / unit for row in measured]
-            (line,) = axis.plot(x, [row["eval/points"] for row in measured], label=label)
-            if measured and all("eval/low" in row for row in measured):
-                axis.fill_between(
-                    x,
-                    [row["eval/low"] for row in measured],
-                    [row["eval/high"] for row in measured],
-                    alpha=0.2,
-                    color=line.get_color(),
-                )
+        _draw_points(axes[0], label if len(runs) > 1 else "", measured[label], against)
         for axis, name in ((axes[1, 0], "entropy"), (axes[1, 1], "explained_variance")):
             axis.plot([row["samples"] / 1e6 for row in rows], [row[name] for row in rows])
-    texts: Sequence[tuple[Any, str, str]] = (
-        (axes[0, 0], "million decisions", f"game points a deal against {against}"),
-        (axes[0, 1], "minutes", f"game points a deal against {against}"),
+        if exact:
+            for axis, (key, unit) in zip(axes[:, 2], _SCALES, strict=True):
+                found = [row for row in measured[label] if _EXACT in row]
+                axis.plot([row[key] / unit for row in found], [row[_EXACT] for row in found])
+                axis.set_yscale("log")
+    points = "game points a deal" + ("" if several else f" against {against}")
+    texts: list[tuple[Any, str, str]] = [
+        (axes[0, 0], "million decisions", points),
+        (axes[0, 1], "minutes", points),
         (axes[1, 0], "million decisions", "entropy of the policy (nats)"),
         (axes[1, 1], "million decisions", "explained variance of the values"),
-    )
+    ]
+    if exact:
+        texts += [
+            (axes[0, 2], "million decisions", "exploitability (game points a deal)"),
+            (axes[1, 2], "minutes", "exploitability (game points a deal)"),
+        ]
     for axis, below, left in texts:
         axis.set_xlabel(below)
         axis.set_ylabel(left)
         axis.grid(alpha=0.3)
-    if len(runs) > 1:
+    if len(runs) > 1 or several:
         axes[0, 0].legend()
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=110, metadata={"Software": None})
     pyplot.close(figure)
     return out.getvalue()
+
+
+_EXACT = "eval/exploitability"
+_SCALES = (("samples", 1e6), ("seconds", 60.0))
+
+
+def _others(rows: Rows) -> list[str]:
+    """Returns the names of the second and further opponents of a run's evaluations."""
+    found = (re.fullmatch("eval/(.+)/points", key) for row in rows for key in row)
+    return list(dict.fromkeys(match[1] for match in found if match))
+
+
+def _draw_points(axes: Any, label: str, rows: Rows, against: str) -> None:
+    """Draws a run's game points a deal over samples and over time, a line for each opponent."""
+    for name in ("", *_others(rows)):
+        key = f"eval/{name}/" if name else "eval/"
+        found = [row for row in rows if f"{key}points" in row]
+        whom = f"against {name or against}"
+        text = f"{label}, {whom}" if label and _others(rows) else label or whom
+        for axis, (below, unit) in zip(axes, _SCALES, strict=False):
+            x = [row[below] / unit for row in found]
+            (line,) = axis.plot(x, [row[f"{key}points"] for row in found], label=text)
+            if found and all(f"{key}low" in row for row in found):
+                low, high = ([row[f"{key}{end}"] for row in found] for end in ("low", "high"))
+                axis.fill_between(x, low, high, alpha=0.2, color=line.get_color())

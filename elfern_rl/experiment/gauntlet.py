@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from elfern_rl.experiment.config import MOST_PAIRS, CommonConfig, GameConfig, Source
 from elfern_rl.experiment.contestants import (
-    AgentConfig,
+    Challenger,
     check_agents,
     forget_agents,
     identify,
@@ -36,25 +36,7 @@ from elfern_rl.games.options import parse_game
 if TYPE_CHECKING:
     from elfern_rl.arena.results import AgentEntry
 
-__all__ = ["Challenger", "Config", "check", "run", "summary"]
-
-
-class Challenger(AgentConfig):
-    """One agent: its spec, or ``{spec: ..., name: ..., pairs: ...}``."""
-
-    pairs: int | None = Field(
-        None,
-        ge=1,
-        le=MOST_PAIRS,
-        description="duplicate sets of this agent at most; default: those of the run",
-    )
-
-    @model_serializer
-    def _as_written(self) -> str | dict[str, Any]:
-        if self.name == self.spec and self.pairs is None:
-            return self.spec
-        written: dict[str, Any] = {"spec": self.spec, "name": self.name}
-        return written if self.pairs is None else {**written, "pairs": self.pairs}
+__all__ = ["Config", "check", "run", "summary"]
 
 
 class Config(GameConfig):

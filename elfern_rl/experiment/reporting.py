@@ -29,7 +29,7 @@ def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
         RunFolderError: a folder was not made by a run, or has nothing to show yet.
     """
     paths = [Path(folder) for folder in folders]
-    texts, training = [], {}
+    texts, training, firsts = [], {}, []
     for path in paths:
         status = read_status(path)
         if status is Status.ABSENT:
@@ -41,6 +41,8 @@ def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
         head = f"{path}: {kind}, {status.value}"
         if kind == "train":
             rows = training[str(path)] = metrics_of(path)
+            first = config.get("opponents", ["heuristic"])[0]
+            firsts.append(first["name"] if isinstance(first, dict) else first)
             last = rows[-1]
             head += f", {last['samples']:,} decisions, {last['seconds']:.0f} s"
             measured = evaluations(rows)
@@ -55,7 +57,7 @@ def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
         if where.is_dir():
             raise RunFolderError(f"{where}: is a folder; --out takes a file such as curves.png")
         title = paths[0].name if alone else "Learning curves"
-        write_bytes(where, curves_png(training, title, "the heuristic"))
+        write_bytes(where, curves_png(training, title, " or ".join(dict.fromkeys(firsts))))
         texts.append(f"curves: {where}")
     elif out is not None:
         raise RunFolderError(f"{out}: nothing to draw: none of these is a training run")

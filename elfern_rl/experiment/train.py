@@ -1,4 +1,4 @@
-"""Kind ``train``: self-play, with progress measured against the heuristic on duplicate deals."""
+"""Kind ``train``: self-play, with progress measured on duplicate deals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import sys
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from elfern_rl.errors import InvalidCheckpoint
+from elfern_rl.errors import InvalidCheckpoint, InvalidOption
 from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
-from elfern_rl.experiment.contestants import check_agent
+from elfern_rl.experiment.contestants import (
+    Challenger,
+    check_agent,
+    check_agents,
+    refuse_same_names,
+)
 from elfern_rl.experiment.curves import curves_png, metrics_of
+from elfern_rl.experiment.evaluation import MAX_HISTORIES, Evaluation, evaluation_facts
 from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games import engine
@@ -22,14 +28,21 @@ from elfern_rl.learning.shape import network_shape, shape_differences
 
 __all__ = ["Config", "check", "run", "summary"]
 
-OPPONENT = "heuristic"
-
 
 class Config(GameConfig):
     """A training run of :mod:`elfern_rl.learning.ppo`."""
 
     kind: Literal["train"]
     ppo: PPOConfig = Field(default_factory=PPOConfig, description="the learner's settings")
+    opponents: list[Challenger] = Field(
+        default_factory=lambda: [Challenger(spec="heuristic", name="heuristic", pairs=None)],
+        min_length=1,
+        description="whom the evaluations are played against: specs, or spec, name and pairs "
+        "(default: ppo.evaluate_pairs)",
+    )
+    exploitability: bool = Field(
+        False, description="measure the exact exploitability at each evaluation; small packs only"
+    )
     start: str | None = Field(
         None,
         min_length=1,
@@ -47,15 +60,29 @@ class Config(GameConfig):
     )
 
 
+    @model_validator(mode="after")
+    def _names_differ(self) -> Config:
+        refuse_same_names(self.opponents, "opponents")
+        return self
+
+
 def check(config: CommonConfig, source: Source) -> None:
     """Makes the agent to spar with and reads the weights to start from, if there are any.
 
     Raises:
-        InvalidConfig: no such agent, or no table for it.
+        InvalidConfig: no such agent, no table for it, or too large a game to be exact.
         InvalidCheckpoint: weights are missing, damaged, of another game, or of a network of another
             shape than the settings ask for.
     """
     config = cast(Config, config)
+    check_agents(config.opponents, "opponents", config, source)
+    if config.exploitability:
+        from elfern_rl.experiment.follow import game_tree
+
+        try:
+            game_tree(config.game, MAX_HISTORIES)
+        except InvalidOption as error:
+            raise source.error(("exploitability",), str(error)) from None
     if config.sparring is not None:
         check_agent(config.sparring, ("sparring",), config.game, config.seed, source)
         if round(config.sparring_share * config.ppo.num_envs) < 1:
@@ -111,7 +138,13 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         game,
         folder.path,
         seed=config.seed,
-        evaluate=_Evaluation(config),
+        evaluate=Evaluation(
+            game,
+            config.seed,
+            config.opponents,
+            config.ppo.evaluate_pairs,
+            config.exploitability,
+        ),
         progress=sys.stderr.isatty(),
         commit=folder.environment["commit"],
         start=_start(config),
@@ -121,9 +154,10 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     timing = {key: found.pop(key) for key in ("seconds", "samples_per_second")}
     # Relative to the folder, which may be moved.
     found["checkpoint"] = Path(found["checkpoint"]).relative_to(folder.path).as_posix()
-    results = {"kind": "train", **found}
+    names = [opponent.name for opponent in config.opponents]
+    results = {"kind": "train", "opponents": names, **found}
     folder.write_json("timing.json", timing)
-    curves = curves_png({config.name: metrics_of(folder.path)}, config.name, OPPONENT)
+    curves = curves_png({config.name: metrics_of(folder.path)}, config.name, names[0])
     folder.write_bytes("curves.png", curves)
     folder.write_text("report.md", _markdown(config, folder, results, timing))
     folder.write_json("results.json", results)
@@ -144,31 +178,6 @@ def assist(config: CommonConfig) -> None:
         opponent=_sparring(config),
         share=config.sparring_share,
     )
-
-
-class _Evaluation:
-    """Measures a policy against the heuristic, always on the same deals."""
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
-
-    def __call__(self, policy: Any) -> dict[str, float]:
-        from elfern_rl.arena.duplicate import pair_seatings, play_deals
-        from elfern_rl.arena.statistics import estimate_mean, pair_scores, tally
-        from elfern_rl.registry import make_agent
-
-        config = self._config
-        game = parse_game(config.game)
-        opponent = make_agent(OPPONENT, game, seed=config.seed)
-        seatings = pair_seatings(0, 1, game.num_players)
-        deals = range(config.ppo.evaluate_pairs)
-        played = play_deals([policy, opponent], game, seatings, deals, config.seed)
-        estimate = estimate_mean(pair_scores(played.points, seatings, 0), config.seed)
-        counts = tally(played, seatings, 0)
-        result = {"points": estimate.mean, "win_rate": counts.wins / counts.deals}
-        if estimate.low is not None and estimate.high is not None:
-            result |= {"low": estimate.low, "high": estimate.high}
-        return result | {"pairs": float(estimate.n)}
 
 
 def _markdown(
@@ -199,15 +208,9 @@ def _facts(results: dict[str, Any], timing: dict[str, Any]) -> list[str]:
         f"{results['iterations']} iterations",
         f"Time: {timing['seconds']:.0f} s ({timing['samples_per_second']:,.0f} decisions a second)",
     ]
-    score = results["evaluation"]
-    if score:
-        interval = (
-            f", 95% interval [{score['low']:+.3f}, {score['high']:+.3f}]" if "low" in score else ""
-        )
-        facts.append(
-            f"Against {OPPONENT}: {score['points']:+.3f} game points a deal{interval}, "
-            f"wins {100 * score['win_rate']:.1f}%, {score['pairs']:.0f} duplicate pairs"
-        )
+    if results["evaluation"]:
+        # Runs of before there was a choice have no names.
+        facts += evaluation_facts(results["evaluation"], results.get("opponents", ["heuristic"]))
     return [*facts, f"Checkpoint: {results['checkpoint']}"]
 
 

@@ -86,7 +86,7 @@ class Recorder:
     def _postfix(self, row: Mapping[str, Any]) -> str:
         parts = [f"entropy {row['entropy']:.2f}"] if "entropy" in row else []
         if "eval/points" in self._shown:
-            parts.append(f"vs heuristic {self._shown['eval/points']:+.2f} points a deal")
+            parts.append(f"{self._shown['eval/points']:+.2f} points a deal")
         if "eval/win_rate" in self._shown:
             parts.append(f"{100 * self._shown['eval/win_rate']:.0f}% won")
         return ", ".join(parts)

@@ -16,10 +16,13 @@ import pytest
 from elfern_rl import cli
 from elfern_rl.arena.duplicate import opening_views, pair_seatings, play_deals
 from elfern_rl.arena.statistics import pair_scores
+from elfern_rl.experiment.evaluation import Evaluation
 from elfern_rl.experiment.runfolder import Status, read_status
 from elfern_rl.experiment.runner import load
 from elfern_rl.games.options import parse_game
 from elfern_rl.registry import make_agent
+from elfern_rl.solver.response import policy_table, worth
+from elfern_rl.solver.tree import build_tree
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = "elfern(hand_size=2,suits=2,ranks=AK97)"
@@ -149,9 +152,8 @@ def test_a_stopped_training_ends_with_the_same_weights_and_results(here, capsys,
 
 
 def test_evaluation_is_the_same_each_time(here):
-    module = load("learn.yaml").module
     config = load("learn.yaml").config
-    evaluate = module._Evaluation(config)
+    evaluate = Evaluation(parse_game(config.game), config.seed, config.opponents, 40, False)
     policy = make_agent("random", config.game)
     first = evaluate(policy)
     assert first == evaluate(policy)
@@ -182,6 +184,45 @@ def test_training_may_start_from_weights_for_other_options(here, capsys):
     capsys.readouterr()
 
 
+def test_evaluations_against_several_opponents_and_exactly(here, capsys):
+    small = "elfern(hand_size=2,suits=2,ranks=AK7)"
+    words = [
+        "opponents=[heuristic, {spec: random, name: at random, pairs: 30}]",
+        "exploitability=true",
+        f"game={small}",
+    ]
+    assert cli.main(["run", "learn.yaml", *words]) == 0
+    text = capsys.readouterr().out
+    score = json.loads(Path("runs/learn/results.json").read_text())["evaluation"]
+    assert (score["pairs"], score["at random/pairs"]) == (40, 30)
+    assert f"Against heuristic: {score['points']:+.3f} game points a deal" in text
+    assert f"Against at random: {score['at random/points']:+.3f} game points a deal" in text
+    assert f"Exploitability: {score['exploitability']:.4g} game points a deal, exact" in text
+    rows = [json.loads(line) for line in Path("runs/learn/metrics.jsonl").read_text().splitlines()]
+    measured = [row for row in rows if "eval/points" in row]
+    assert len(measured) > 1
+    assert all(row.keys() >= {"eval/at random/low", "eval/exploitability"} for row in measured)
+
+    # What was measured on the way is what the finished policy has.
+    game = parse_game(small)
+    agent = make_agent("neural:mode=sample,checkpoint=runs/learn", game)
+    tree = build_tree(game)
+    exact = worth(tree, policy_table(tree, agent.policy_batch)).exploitability
+    assert score["exploitability"] == pytest.approx(exact)
+    other = make_agent("random", game, seed=3)
+    greedy = make_agent("neural:checkpoint=runs/learn", game)
+    seatings = pair_seatings(0, 1, 2)
+    played = play_deals([greedy, other], game, seatings, range(30), seed=3)
+    assert pair_scores(played.points, seatings, 0).mean() == pytest.approx(
+        score["at random/points"]
+    )
+    assert measured[0]["eval/exploitability"] > exact  # it learns
+
+    assert cli.main(["report", "runs/learn"]) == 0
+    assert Path("runs/learn/curves.png").read_bytes().startswith(b"\x89PNG")
+    capsys.readouterr()
+
+
 def test_sparring_reaches_the_learner_and_is_as_repeatable(here, capsys):
     short = ["ppo.samples=2000", "ppo.evaluate_pairs=0"]
     sparring = [*short, "sparring=ismcts:iterations=20", "sparring_share=0.5"]
@@ -197,6 +238,9 @@ def test_sparring_reaches_the_learner_and_is_as_repeatable(here, capsys):
     [
         (["start=runs/absent"], "runs/absent"),
         (["start=runs/learn", "ppo.width=32"], "than ppo asks for: width 16 instead of 32"),
+        (["opponents=[ismtcs]"], "opponents[0]: unknown agent 'ismtcs'; did you mean 'ismcts'?"),
+        (["opponents=[random, random]"], "opponents: 'random' is there twice"),
+        (["exploitability=true", "game=elfern"], "too many to enumerate"),
         (["sparring=ismtcs"], "unknown agent 'ismtcs'; did you mean 'ismcts'?"),
         (["sparring=random", "sparring_share=0.001"], "0.001 of ppo.num_envs=64 is not one table"),
         (["sparring_share=0"], "'sparring_share=0': must be greater than 0"),
@@ -208,7 +252,7 @@ def test_what_training_cannot_begin_with_is_refused(here, capsys, changes, probl
     capsys.readouterr()
     assert cli.main(["run", "learn.yaml", *changes, "out=runs/warm"]) == 2
     error = capsys.readouterr().err
-    kind = "InvalidConfig" if "sparring" in changes[0] else "InvalidCheckpoint"
+    kind = "InvalidCheckpoint" if changes[0].startswith("start") else "InvalidConfig"
     assert error.startswith(f"{kind}: ")
     assert problem in error
     assert error.count("\n") == 1
