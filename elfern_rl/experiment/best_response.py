@@ -128,7 +128,10 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
         "responders": found,
     }
     folder.write_bytes(
-        "curves.png", curves_png(metrics, f"Responders to {config.target}", config.target)
+        "curves.png",
+        curves_png(
+            metrics, f"Responders to {config.target}", dict.fromkeys(metrics, config.target)
+        ),
     )
     folder.write_text("results.csv", _csv(results))
     folder.write_text("report.md", _markdown(config, folder, results))

@@ -41,7 +41,11 @@ class AgentConfig(StrictModel):
     """One agent: its spec, or ``{spec: ..., name: ...}`` to call it otherwise in tables."""
 
     spec: str = Field(min_length=1, description="such as ismcts:iterations=2000")
-    name: str = Field(min_length=1, description="what tables call it; default: the spec")
+    name: str = Field(
+        min_length=1,
+        pattern=r"\A[^\x00-\x1f]+\z",
+        description="what tables call it, one line; default: the spec",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -149,9 +153,19 @@ def identify(
 
 
 def identify_for(
-    chosen: Sequence[tuple[AgentConfig, str]], seed: int, folder: RunFolder
+    chosen: Sequence[tuple[AgentConfig, str]],
+    seed: int,
+    folder: RunFolder,
+    progress: str = CHUNKS,
 ) -> list[AgentEntry]:
-    """Returns agents, each with the string of the game that it plays, as :func:`identify` does."""
+    """Returns agents, each with the string of the game that it plays, as :func:`identify` does.
+
+    Args:
+        chosen: the agents and their games.
+        seed: the run's.
+        folder: the run's.
+        progress: the file in it that is not empty once something has been played.
+    """
     from elfern_rl.registry import make_agent
 
     entries: list[AgentEntry] = []
@@ -162,7 +176,7 @@ def identify_for(
         checksum = _checksum(config.spec, agent)
         entries.append({"name": config.name, "spec": config.spec, "sha256": checksum})
     file = folder.path / "agents.json"
-    chunks = folder.path / CHUNKS
+    chunks = folder.path / progress
     # As long as nothing has been played, an agent of one's own may still be mended.
     if file.exists() and chunks.exists() and chunks.stat().st_size:
         known = _checksums(file)

@@ -35,6 +35,10 @@ def metrics_of(folder: Path) -> Rows:
                 f"{file}: line {number} is damaged; every line holds "
                 f"{', '.join(sorted(_IN_EVERY_LINE))}"
             )
+        for key, value in row.items():
+            drawn = key in _IN_EVERY_LINE or key.startswith("eval/")
+            if drawn and type(value) not in (int, float):
+                raise RunFolderError(f"{file}: line {number} is damaged: {key} is no number")
     if not rows:
         raise RunFolderError(
             f"{folder}: no metrics.jsonl with a finished iteration yet; expected a folder of a "
@@ -48,7 +52,7 @@ def evaluations(rows: Rows) -> Rows:
     return [row for row in rows if "eval/points" in row]
 
 
-def curves_png(runs: Mapping[str, Rows], title: str, against: str) -> bytes:
+def curves_png(runs: Mapping[str, Rows], title: str, against: Mapping[str, str]) -> bytes:
     """Returns a PNG: game points a deal by samples and by time, entropy, explained variance.
 
     Further opponents get lines of their own; exact exploitability, where it was measured, two more
@@ -57,7 +61,7 @@ def curves_png(runs: Mapping[str, Rows], title: str, against: str) -> bytes:
     Args:
         runs: label to metrics.
         title: of the figure.
-        against: whom the evaluations were played against, the first opponent of several.
+        against: label to whom the evaluations were played against, the first opponent of several.
     """
     import matplotlib
 
@@ -70,10 +74,13 @@ def curves_png(runs: Mapping[str, Rows], title: str, against: str) -> bytes:
     figure, axes = pyplot.subplots(
         2, columns, figsize=(5.5 * columns, 7), constrained_layout=True, squeeze=False
     )
-    figure.suptitle(title)
-    several = any(_others(rows) for rows in measured.values())
+    figure.suptitle(_plain(title))
+    whom = set(against.values())
+    several = len(whom) > 1 or any(_others(rows) for rows in measured.values())
     for label, rows in runs.items():
-        _draw_points(axes[0], label if len(runs) > 1 else "", measured[label], against)
+        _draw_points(
+            axes[0], label if len(runs) > 1 else "", measured[label], against[label], several
+        )
         for axis, name in ((axes[1, 0], "entropy"), (axes[1, 1], "explained_variance")):
             axis.plot([row["samples"] / 1e6 for row in rows], [row[name] for row in rows])
         if exact:
@@ -81,7 +88,7 @@ def curves_png(runs: Mapping[str, Rows], title: str, against: str) -> bytes:
                 found = [row for row in measured[label] if _EXACT in row]
                 axis.plot([row[key] / unit for row in found], [row[_EXACT] for row in found])
                 axis.set_yscale("log")
-    points = "game points a deal" + ("" if several else f" against {against}")
+    points = "game points a deal" + ("" if several else f" against {_plain(whom.pop())}")
     texts: list[tuple[Any, str, str]] = [
         (axes[0, 0], "million decisions", points),
         (axes[0, 1], "minutes", points),
@@ -115,16 +122,29 @@ def _others(rows: Rows) -> list[str]:
     return list(dict.fromkeys(match[1] for match in found if match))
 
 
-def _draw_points(axes: Any, label: str, rows: Rows, against: str) -> None:
-    """Draws a run's game points a deal over samples and over time, a line for each opponent."""
+def _plain(text: str) -> str:
+    """Returns a text that matplotlib shows as it is: a dollar would begin a formula."""
+    return text.replace("$", r"\$")
+
+
+def _draw_points(axes: Any, label: str, rows: Rows, against: str, several: bool) -> None:
+    """Draws a run's game points a deal over samples and over time, a line for each opponent.
+
+    Args:
+        axes: two, over samples and over time.
+        label: the run's; empty if it is the only one.
+        rows: its evaluations.
+        against: its first opponent.
+        several: whether the figure has several opponents, so that lines must name theirs.
+    """
     for name in ("", *_others(rows)):
         key = f"eval/{name}/" if name else "eval/"
         found = [row for row in rows if f"{key}points" in row]
         whom = f"against {name or against}"
-        text = f"{label}, {whom}" if label and _others(rows) else label or whom
+        text = _plain(", ".join(filter(None, [label, whom if several or not label else ""])))
         for axis, (below, unit) in zip(axes, _SCALES, strict=False):
             x = [row[below] / unit for row in found]
             (line,) = axis.plot(x, [row[f"{key}points"] for row in found], label=text)
-            if found and all(f"{key}low" in row for row in found):
+            if found and all(row.keys() >= {f"{key}low", f"{key}high"} for row in found):
                 low, high = ([row[f"{key}{end}"] for row in found] for end in ("low", "high"))
                 axis.fill_between(x, low, high, alpha=0.2, color=line.get_color())

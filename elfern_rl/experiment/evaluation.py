@@ -100,5 +100,8 @@ def evaluation_facts(measured: Mapping[str, float], names: Sequence[str]) -> lis
             f"wins {100 * score['win_rate']:.1f}%, {score['pairs']:.0f} duplicate pairs"
         )
     if "exploitability" in measured:
-        facts.append(f"Exploitability: {measured['exploitability']:.4g} game points a deal, exact")
+        facts.append(
+            f"Exploitability: {measured['exploitability']:.4g} game points a deal, exact, "
+            "if it draws its moves from its policy"
+        )
     return facts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from elfern_rl.errors import RunFolderError, suggest
 from elfern_rl.experiment.curves import curves_png, evaluations, metrics_of
@@ -29,7 +30,7 @@ def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
         RunFolderError: a folder was not made by a run, or has nothing to show yet.
     """
     paths = [Path(folder) for folder in folders]
-    texts, training, firsts = [], {}, []
+    texts, training, against = [], {}, {}
     for path in paths:
         status = read_status(path)
         if status is Status.ABSENT:
@@ -41,8 +42,7 @@ def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
         head = f"{path}: {kind}, {status.value}"
         if kind == "train":
             rows = training[str(path)] = metrics_of(path)
-            first = config.get("opponents", ["heuristic"])[0]
-            firsts.append(first["name"] if isinstance(first, dict) else first)
+            against[str(path)] = _first_opponent(path, config)
             last = rows[-1]
             head += f", {last['samples']:,} decisions, {last['seconds']:.0f} s"
             measured = evaluations(rows)
@@ -57,8 +57,22 @@ def report(folders: Sequence[str | Path], out: str | Path | None = None) -> str:
         if where.is_dir():
             raise RunFolderError(f"{where}: is a folder; --out takes a file such as curves.png")
         title = paths[0].name if alone else "Learning curves"
-        write_bytes(where, curves_png(training, title, " or ".join(dict.fromkeys(firsts))))
+        write_bytes(where, curves_png(training, title, against))
         texts.append(f"curves: {where}")
     elif out is not None:
         raise RunFolderError(f"{out}: nothing to draw: none of these is a training run")
     return "\n\n".join(texts)
+
+
+def _first_opponent(path: Path, config: dict[str, Any]) -> str:
+    """Returns whom a training run is measured against first.
+
+    Raises:
+        RunFolderError: its stored configuration is damaged.
+    """
+    found = config.get("opponents", ["heuristic"])  # older runs had no choice
+    first = found[0] if isinstance(found, list) and found else None
+    name = first.get("name") if isinstance(first, dict) else first
+    if not isinstance(name, str):
+        raise RunFolderError(f"{path / 'run.json'}: damaged: 'opponents' holds no names")
+    return name

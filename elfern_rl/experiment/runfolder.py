@@ -229,7 +229,7 @@ def _read_marker(path: Path) -> dict[str, Any] | None:
 
 
 def _refuse_other_config(path: Path, marker: dict[str, Any], config: CommonConfig) -> None:
-    there, here = _leaves(marker["config"]), _leaves(config.deciding())
+    there, here = _leaves(_filled(marker["config"], config)), _leaves(config.deciding())
     different = [key for key in {**there, **here} if there.get(key) != here.get(key)]
     if different:
         shown = ", ".join(
@@ -241,6 +241,17 @@ def _refuse_other_config(path: Path, marker: dict[str, Any], config: CommonConfi
             f"{path}: holds a run of another configuration ({shown}{more}); "
             f"use --fresh to delete it, or another out="
         )
+
+
+def _filled(stored: dict[str, Any], config: CommonConfig) -> dict[str, Any]:
+    """Returns a stored configuration with the defaults of keys that did not exist in its time."""
+    from pydantic import ValidationError
+
+    given = {key: value for key, value in config.model_dump().items() if key in config.neutral}
+    try:
+        return type(config).model_validate({**given, **stored}).deciding()
+    except ValidationError:
+        return stored
 
 
 def _short(value: Any) -> str:

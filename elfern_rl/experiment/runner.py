@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,11 +88,33 @@ def run(
         return folder
     loaded.module.check(config, loaded.source)
     command = shlex.join(["elfern", "run", str(path), *overrides])
-    files = [Path(file) for file in getattr(config, "files", [])]
-    with open_run(config, command, fresh, keep=[Path(path), *files]) as opened:
+    with open_run(config, command, fresh, keep=[Path(path), *_inputs(config)]) as opened:
         if opened.resumed:
             echo(f"continuing the run in {folder}")
         loaded.module.run(config, opened)
     echo(loaded.module.summary(folder))
     echo(f"finished: {folder}")
     return folder
+
+
+_INPUT = re.compile(r"checkpoint=([^,]+)|^([^:]+\.py)(?::|$)")
+"""A part of an agent's spec that names a file or folder."""
+
+
+def _inputs(config: CommonConfig) -> Iterator[Path]:
+    """Yields the files and folders that a run reads: weights, the user's code."""
+
+    def texts(value: Any) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list):
+            for item in value.values() if isinstance(value, dict) else value:
+                yield from texts(item)
+
+    data = config.model_dump()
+    for file in [*data.get("files", []), data.get("start")]:
+        if file is not None:
+            yield Path(file)
+    for text in texts(data):
+        for match in _INPUT.finditer(text):
+            yield Path(match[1] or match[2]).expanduser()

@@ -11,9 +11,11 @@ from pydantic import Field, model_validator
 from elfern_rl.errors import InvalidCheckpoint, InvalidOption
 from elfern_rl.experiment.config import CommonConfig, GameConfig, Source
 from elfern_rl.experiment.contestants import (
+    AgentConfig,
     Challenger,
     check_agent,
     check_agents,
+    identify_for,
     refuse_same_names,
 )
 from elfern_rl.experiment.curves import curves_png, metrics_of
@@ -22,7 +24,7 @@ from elfern_rl.experiment.files import read_json
 from elfern_rl.experiment.runfolder import RunFolder
 from elfern_rl.games import engine
 from elfern_rl.games.options import parse_game
-from elfern_rl.learning.checkpoint import load
+from elfern_rl.learning.checkpoint import RESUME, load
 from elfern_rl.learning.config import PPOConfig
 from elfern_rl.learning.shape import network_shape, shape_differences
 
@@ -77,6 +79,10 @@ def check(config: CommonConfig, source: Source) -> None:
     config = cast(Config, config)
     check_agents(config.opponents, "opponents", config, source)
     if config.exploitability:
+        if not config.ppo.evaluate_pairs:
+            raise source.error(
+                ("exploitability",), "is measured at evaluations, but ppo.evaluate_pairs is 0"
+            )
         from elfern_rl.experiment.follow import game_tree
 
         try:
@@ -107,6 +113,13 @@ def check(config: CommonConfig, source: Source) -> None:
         problem = shape_differences(card.network, shape)
         if problem:
             problem = f"is another network than ppo asks for: {problem}"
+    if not problem:
+        from elfern_rl.learning.policy import build_network
+
+        try:
+            build_network(load(config.start))
+        except InvalidCheckpoint as error:
+            raise source.error(("start",), str(error), InvalidCheckpoint) from None
     if problem:
         raise source.error(("start",), f"{config.start}: {problem}", InvalidCheckpoint)
 
@@ -133,6 +146,11 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
 
     config = cast(Config, config)
     game = parse_game(config.game)
+    agents = [AgentConfig(spec=opponent.spec, name=opponent.name) for opponent in config.opponents]
+    if config.sparring is not None:
+        agents.append(AgentConfig(spec=config.sparring, name=config.sparring))
+    chosen = [(agent, config.game) for agent in agents]
+    identify_for(chosen, config.seed, folder, progress=RESUME)
     found = ppo.train(
         config.ppo,
         game,
@@ -157,7 +175,8 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
     names = [opponent.name for opponent in config.opponents]
     results = {"kind": "train", "opponents": names, **found}
     folder.write_json("timing.json", timing)
-    curves = curves_png({config.name: metrics_of(folder.path)}, config.name, names[0])
+    name = config.name
+    curves = curves_png({name: metrics_of(folder.path)}, name, {name: names[0]})
     folder.write_bytes("curves.png", curves)
     folder.write_text("report.md", _markdown(config, folder, results, timing))
     folder.write_json("results.json", results)

@@ -36,6 +36,9 @@ __all__ = [
 FOLDER = "checkpoints"
 """The folder inside a run folder that holds its checkpoints."""
 
+RESUME = "resume.safetensors"
+"""What a killed training run goes on from, in its folder."""
+
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -279,14 +282,16 @@ def save_state(path: Path, arrays: Mapping[str, NDArray[Any]], facts: Mapping[st
     from safetensors.numpy import save as serialise
 
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    metadata = {"state": json.dumps(facts), "sha256": _digest(tensors)}
+    state = json.dumps(facts)
+    metadata = {"state": state, "sha256": _digest(tensors, state)}
     write_atomically(path, serialise(tensors, metadata=metadata))
 
 
-def _digest(arrays: Arrays) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        digest.update(arrays[name].tobytes())
+def _digest(arrays: Arrays, state: str) -> str:
+    digest = hashlib.sha256(state.encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(array.tobytes())
     return digest.hexdigest()
 
 
@@ -303,10 +308,10 @@ def load_state(path: Path) -> tuple[Arrays, dict[str, Any]]:
             metadata = file.metadata() or {}
             facts = json.loads(metadata["state"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            if metadata["sha256"] != _digest(arrays):
+            if metadata["sha256"] != _digest(arrays, metadata["state"]):
                 raise ValueError("its contents are not what was written (SHA-256 differs)")
             return arrays, facts
     except (SafetensorError, KeyError, ValueError, OSError) as error:
         raise InvalidCheckpoint(
-            f"{path}: damaged resume state: {error}; start the run afresh"
+            f"{path}: damaged resume state: {error}; use --fresh to start again"
         ) from None

@@ -62,8 +62,6 @@ __all__ = ["Evaluate", "TrainingError", "train"]
 Evaluate = Callable[[NetworkPolicy], dict[str, float]]
 """Measures a policy; the progress line shows ``points`` (a deal) and ``win_rate``, if present."""
 
-RESUME = "resume.safetensors"
-
 
 class TrainingError(ElfernError):
     """The loss is no longer a finite number."""
@@ -119,6 +117,7 @@ class Learner:
             oracle=config.critic == "oracle",
             opponent=opponent,
             share=share,
+            total=config.num_envs,
         )
         features, hidden = self.tables.num_features, self.tables.hidden.shape[1]
         shape = network_shape(config, game)
@@ -248,6 +247,11 @@ class Learner:
         )
         targets = values + advantage
         indices = np.flatnonzero(usable)
+        if not len(indices):
+            raise TrainingError(
+                "there is no decision to learn from: the game leaves no choice, or ppo.steps="
+                f"{self.steps} is too few to see what came of one"
+            )
         chosen = advantage.ravel()[indices]
         # A common scale for the policy's gradient, whatever the game's stakes.
         moments = torch.tensor([chosen.mean(), np.square(chosen).mean()], dtype=torch.float64)
@@ -461,11 +465,12 @@ def _train(
         "features_version": checkpoints.features_version(game),
         "precision": "bf16" if learner.bf16 else "fp32",
         "device": learner.device.type,
+        "processes": group.size,
     }
     facts: dict[str, Any] = {
         "iteration": 0, "samples": 0, "deals": 0, "seconds": 0.0, "evaluation": None
     }  # fmt: skip
-    resume = run_dir / RESUME
+    resume = run_dir / checkpoints.RESUME
     group.wait()  # until the first process has made the folder its own
     if resume.exists():
         arrays, saved = checkpoints.load_state(resume)
@@ -478,7 +483,7 @@ def _train(
         except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             what = " ".join(str(error).split())[:200]
             raise InvalidCheckpoint(
-                f"{resume}: damaged resume state: {what}; start the run afresh"
+                f"{resume}: damaged resume state: {what}; use --fresh to start again"
             ) from None
     folder = run_dir / checkpoints.FOLDER
     samples_each = learner.steps * config.num_envs

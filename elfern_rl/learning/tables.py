@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elfern_rl.bits import lowest, popcount
+from elfern_rl.errors import ElfernError
 from elfern_rl.games import engine
 from elfern_rl.games.options import GameOptions
 from elfern_rl.games.planes import plane
@@ -203,6 +204,20 @@ def _look(
         seeds[k] = next_u64(rngs[chosen[k]])
 
 
+_PATIENCE = 100_000
+"""Rounds of the opponent's moves without one decision for the learner at some table."""
+
+
+def _seats(tables: NDArray[np.int64], total: int, share: float, players: int) -> NDArray[np.int64]:
+    """Returns the learner's seat, int64[N], at tables where an opponent sits, -1 at the others.
+
+    Those are spread evenly, and the learner's seats at them take turns.
+    """
+    guests = round(share * total)
+    before, after = tables * guests // total, (tables + 1) * guests // total
+    return np.asarray(np.where(after > before, before % players, -1))
+
+
 class Opponent(Protocol):
     """Who sits in the other seats; see :class:`elfern_rl.agent.Agent`."""
 
@@ -224,7 +239,8 @@ class Tables:
         sort: show suits sorted; actions are then meant in the sorted suits.
         oracle: write ``hidden``.
         opponent: who plays all seats but one at some tables; None: the learner plays all.
-        share: at which share of the tables, from the first on.
+        share: at which share of the tables; they are spread evenly.
+        total: the number of tables of all processes together; None: N.
 
     Attributes:
         features: float32[N, F], what the player to move sees.
@@ -247,6 +263,7 @@ class Tables:
         oracle: bool = False,
         opponent: Opponent | None = None,
         share: float = 1.0,
+        total: int | None = None,
     ) -> None:
         self.options = options
         self.num_features = int(engine.num_features(options.rules))
@@ -267,8 +284,7 @@ class Tables:
         self._acted = np.zeros(n, np.bool_)
         self._all = np.arange(n)
         self._opponent = opponent
-        self._seats = (first + self._all) % options.num_players
-        self._seats[round(share * n) :] = -1
+        self._seats = _seats(first + self._all, total or n, share, options.num_players)
         _deal(self._rows, self._rules, self._rngs, self._decks)
         self._wait()
         self._observe()
@@ -318,7 +334,7 @@ class Tables:
         if self._opponent is None:
             return
         elsewhere = np.empty(len(self._rows), np.bool_)
-        while True:
+        for _ in range(_PATIENCE):
             _elsewhere(self._rows, self._seats, elsewhere)
             chosen = np.flatnonzero(elsewhere)
             if not len(chosen):
@@ -327,6 +343,7 @@ class Tables:
             seeds = np.empty(len(chosen), np.uint64)
             _look(self._rows, self._rules, self._rngs, chosen, views, seeds)
             self._advance(chosen, self._opponent.act_batch(views, seeds))
+        raise ElfernError(f"{self.options.game_string}: leaves the learner nothing to decide")
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Returns copies of all that the next steps depend on."""

@@ -238,7 +238,10 @@ def test_resume_state(tmp_path):
         np.testing.assert_array_equal(loaded[name], array)
     data = path.read_bytes()
     flipped = data[:-1] + bytes([data[-1] ^ 1])
-    for damaged in (b"", data[:10], data[:-1], b"x" * 50, flipped):
+    other_fact = data.replace(b'\\"iteration\\": 3', b'\\"iteration\\": 4')
+    other_type = data.replace(b'"F32"', b'"I32"')
+    assert data not in (other_fact, other_type)
+    for damaged in (b"", data[:10], data[:-1], b"x" * 50, flipped, other_fact, other_type):
         path.write_bytes(damaged)
         with pytest.raises(InvalidCheckpoint, match="damaged resume state"):
             load_state(path)

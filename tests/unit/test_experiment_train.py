@@ -20,6 +20,7 @@ from elfern_rl.experiment.evaluation import Evaluation
 from elfern_rl.experiment.runfolder import Status, read_status
 from elfern_rl.experiment.runner import load
 from elfern_rl.games.options import parse_game
+from elfern_rl.learning import ppo
 from elfern_rl.registry import make_agent
 from elfern_rl.solver.response import policy_table, worth
 from elfern_rl.solver.tree import build_tree
@@ -223,6 +224,81 @@ def test_evaluations_against_several_opponents_and_exactly(here, capsys):
     capsys.readouterr()
 
 
+def test_texts_with_a_dollar_are_drawn_as_they_are(here, capsys):
+    opponents = r"opponents=[{spec: random, name: '$\foo{$'}, {spec: heuristic, name: $a_$}]"
+    words = ["run", "learn.yaml", "ppo.samples=2000", opponents, "out=$run_$"]
+    assert cli.main(words) == 0
+    assert cli.main(["run", "learn.yaml", "ppo.samples=2000", "out=other"]) == 0
+    assert cli.main(["report", "$run_$"]) == 0
+    assert cli.main(["report", "$run_$", "other", "--out", "both.png"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("key", ["start", "sparring", "opponents"])
+def test_fresh_does_not_delete_what_the_run_reads(here, capsys, key):
+    assert cli.main(["run", "learn.yaml", "ppo.samples=640", "out=first"]) == 0
+    before = weights("first")
+    spec = "neural:checkpoint=first"
+    value = {"start": "first", "sparring": spec, "opponents": f"['{spec}']"}[key]
+    capsys.readouterr()
+    assert cli.main(["run", "--fresh", "learn.yaml", f"{key}={value}", "out=first"]) == 2
+    assert "--fresh would delete first" in capsys.readouterr().err
+    assert weights("first") == before
+
+
+def test_a_run_of_before_a_key_existed_is_still_that_run(here, capsys):
+    assert cli.main(["run", "learn.yaml", "ppo.samples=640"]) == 0
+    marker = Path("runs/learn/run.json")
+    data = json.loads(marker.read_text())
+    for key in ("opponents", "exploitability", "sparring"):
+        del data["config"][key]
+    marker.write_text(json.dumps(data))
+    capsys.readouterr()
+    assert cli.main(["run", "learn.yaml", "ppo.samples=640"]) == 0
+    assert "finished before in" in capsys.readouterr().out
+    assert cli.main(["run", "learn.yaml", "ppo.samples=640", "sparring=random"]) == 2
+    assert "sparring is absent there and random here" in capsys.readouterr().err
+    assert cli.main(["report", "runs/learn"]) == 0
+    for damaged in ([], [3], {"a": 1}, [{"spec": "x"}]):
+        data["config"]["opponents"] = damaged
+        marker.write_text(json.dumps(data))
+        capsys.readouterr()
+        assert cli.main(["report", "runs/learn"]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_agents_that_change_in_mid_run_are_refused(here, capsys, monkeypatch):
+    agent = here / "mine.py"
+    text = "import elfern_rl\n\nclass Mine(elfern_rl.Agent):\n    def act(self, info, rng):\n"
+    agent.write_text(text + "        return min(info.legal_actions)\n")
+    words = ["run", "learn.yaml", "sparring=mine.py:Mine"]
+    iterate = ppo.Learner.iterate
+
+    def stop(self, iteration):
+        if iteration == 4:
+            raise KeyboardInterrupt
+        return iterate(self, iteration)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ppo.Learner, "iterate", stop)
+        assert cli.main(words) == 130
+    agent.write_text(text + "        return max(info.legal_actions)\n")
+    capsys.readouterr()
+    assert cli.main(words) == 2
+    assert "'mine.py:Mine' has changed since the run began" in capsys.readouterr().err
+
+
+def test_metrics_that_are_no_numbers_are_refused(here, capsys):
+    assert cli.main(["run", "learn.yaml", "ppo.samples=640"]) == 0
+    file = Path("runs/learn/metrics.jsonl")
+    row = json.loads(file.read_text().splitlines()[-1])
+    for key, value in (("samples", "x"), ("seconds", None), ("eval/low", None), ("entropy", [1])):
+        file.write_text(json.dumps(row | {key: value}) + "\n")
+        capsys.readouterr()
+        assert cli.main(["report", "runs/learn"]) == 2
+        assert f"line 1 is damaged: {key} is no number" in capsys.readouterr().err
+
+
 def test_sparring_reaches_the_learner_and_is_as_repeatable(here, capsys):
     short = ["ppo.samples=2000", "ppo.evaluate_pairs=0"]
     sparring = [*short, "sparring=ismcts:iterations=20", "sparring_share=0.5"]
@@ -241,6 +317,8 @@ def test_sparring_reaches_the_learner_and_is_as_repeatable(here, capsys):
         (["opponents=[ismtcs]"], "opponents[0]: unknown agent 'ismtcs'; did you mean 'ismcts'?"),
         (["opponents=[random, random]"], "opponents: 'random' is there twice"),
         (["exploitability=true", "game=elfern"], "too many to enumerate"),
+        (["exploitability=true", "ppo.evaluate_pairs=0"], "ppo.evaluate_pairs is 0"),
+        (["opponents=[{spec: random, name: \"a\\nb\"}]"], "opponents[0].name: "),
         (["sparring=ismtcs"], "unknown agent 'ismtcs'; did you mean 'ismcts'?"),
         (["sparring=random", "sparring_share=0.001"], "0.001 of ppo.num_envs=64 is not one table"),
         (["sparring_share=0"], "'sparring_share=0': must be greater than 0"),

@@ -7,6 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from elfern_rl.errors import ElfernError
 from elfern_rl.games.options import parse_game
 from elfern_rl.games.vector import legal_matrix, observe
 from elfern_rl.learning.tables import Tables, exact_actions, num_hidden, observe_sorted
@@ -142,21 +143,42 @@ def test_an_opponent_at_a_share_of_the_tables():
     tables = Tables(options, 40, 6, opponent=Counting(), share=0.25)
     alone = Tables(options, 40, 6)
     rng = np.random.default_rng(6)
-    seats = tables.players[:10].copy()
+    guests = np.arange(40) % 4 == 3
+    seats = tables.players[guests].copy()
     moved = np.zeros((2, 40), np.int64)
     for _ in range(50):
-        np.testing.assert_array_equal(tables.players[:10], seats)
-        np.testing.assert_array_equal(tables.players[10:], alone.players[10:])
-        np.testing.assert_array_equal(tables.features[10:], alone.features[10:])
+        np.testing.assert_array_equal(tables.players[guests], seats)
+        np.testing.assert_array_equal(tables.players[~guests], alone.players[~guests])
+        np.testing.assert_array_equal(tables.features[~guests], alone.features[~guests])
         moved[tables.players, np.arange(40)] += 1
         actions = random_actions(tables, rng)
         tables.step(actions)
-        actions[:10] = [np.flatnonzero(mask)[0] for mask in alone.mask[:10]]
+        actions[guests] = [np.flatnonzero(mask)[0] for mask in alone.mask[guests]]
         alone.step(actions)
-    assert set(seats) == {0, 1}
+    np.testing.assert_array_equal(seats, [0, 1] * 5)
     assert max(asked) <= 10
-    assert (moved[:, 10:] > 0).all()  # elsewhere the learner has both seats
-    assert (moved[:, :10] > 0).sum() == 10
+    assert (moved[:, ~guests] > 0).all()  # elsewhere the learner has both seats
+    assert (moved[:, guests] > 0).sum() == 10
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.3, 0.01])
+def test_two_processes_have_the_guests_of_one(share):
+    options = parse_game("herzblatt(players=3)")
+    agent = make_agent("random", options)
+    whole = Tables(options, 100, 9, opponent=agent, share=share)
+    second = Tables(options, 50, 9, first=50, opponent=agent, share=share, total=100)
+    np.testing.assert_array_equal(whole.features[50:], second.features)
+    np.testing.assert_array_equal(whole._seats[50:], second._seats)
+    taken = whole._seats[whole._seats >= 0]
+    assert len(taken) == round(share * 100)
+    counts = np.bincount(taken, minlength=3)
+    assert counts.max() - counts.min() <= 1
+
+
+def test_a_game_that_leaves_the_learner_no_choice():
+    options = parse_game("elfern(hand_size=1,suits=1,ranks=AK)")
+    with pytest.raises(ElfernError, match="leaves the learner nothing to decide"):
+        Tables(options, 4, 1, opponent=make_agent("random", options))
 
 
 def test_tables_go_on_from_their_state():
