@@ -85,8 +85,10 @@ class ToyTables:
 def test_each_of_three_players_learns_their_own_lesson(monkeypatch):
     monkeypatch.setattr(ppo, "Tables", ToyTables)
     settings = {"num_envs": 128, "steps": 16, "samples": 128 * 16 * 40, "learning_rate": 3e-3}
-    settings["network"] = "plain"  # the toy has no cards
     config = PPOConfig(**SMALL | settings)
+    # The toy has no cards, so a perceptron.
+    shape = {"features": 5, "actions": 4, "width": config.width, "depth": config.depth, "sort": 0}
+    monkeypatch.setattr(ppo, "network_shape", lambda *_: shape)
     learner = Learner(config, ToyGame(), seed=1)
     assert learner.iterations == 40
     for iteration in range(1, 41):
