@@ -51,8 +51,6 @@ class Evaluation:
         return measured
 
     def _play(self, policy: Any, challenger: Challenger) -> dict[str, float]:
-        import numpy as np
-
         from elfern_rl.arena.duplicate import pair_seatings, play_deals
         from elfern_rl.arena.statistics import estimate_mean, pair_scores, tally
         from elfern_rl.registry import make_agent
@@ -62,7 +60,7 @@ class Evaluation:
         seatings = pair_seatings(0, 1, game.num_players)
         deals = range(challenger.pairs or self._pairs)
         played = play_deals([policy, opponent], game, seatings, deals, seed)
-        estimate = estimate_mean(np.asarray(pair_scores(played.points, seatings, 0)), seed)
+        estimate = estimate_mean(pair_scores(played.points, seatings, 0), seed)
         counts = tally(played, seatings, 0)
         result = {"points": estimate.mean, "win_rate": counts.wins / counts.deals}
         if estimate.low is not None and estimate.high is not None:

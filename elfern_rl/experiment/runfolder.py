@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
 from elfern_rl.errors import RunFolderError, one_line
 from elfern_rl.experiment.config import CommonConfig
@@ -245,8 +246,6 @@ def _refuse_other_config(path: Path, marker: dict[str, Any], config: CommonConfi
 
 def _filled(stored: dict[str, Any], config: CommonConfig) -> dict[str, Any]:
     """Returns a stored configuration with the defaults of keys that did not exist in its time."""
-    from pydantic import ValidationError
-
     given = {key: value for key, value in config.model_dump().items() if key in config.neutral}
     try:
         return type(config).model_validate({**given, **stored}).deciding()

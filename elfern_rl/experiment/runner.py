@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elfern_rl.errors import suggest
+from elfern_rl.errors import InvalidAgent, suggest
 from elfern_rl.experiment.config import CommonConfig, Source, apply_overrides, read_yaml, validate
 from elfern_rl.experiment.kinds import KINDS, KindModule, stored_summary
 from elfern_rl.experiment.runfolder import is_finished, open_run
+from elfern_rl.registry import parse_spec
 
 __all__ = ["Loaded", "load", "run"]
 
@@ -97,10 +98,6 @@ def run(
     return folder
 
 
-_INPUT = re.compile(r"checkpoint=([^,]+)|^([^:]+\.py)(?::|$)")
-"""A part of an agent's spec that names a file or folder."""
-
-
 def _inputs(config: CommonConfig) -> Iterator[Path]:
     """Yields the files and folders that a run reads: weights, the user's code."""
 
@@ -116,5 +113,9 @@ def _inputs(config: CommonConfig) -> Iterator[Path]:
         if file is not None:
             yield Path(file)
     for text in texts(data):
-        for match in _INPUT.finditer(text):
-            yield Path(match[1] or match[2]).expanduser()
+        with contextlib.suppress(InvalidAgent):  # most texts are no agent's spec
+            spec = parse_spec(text)
+            if spec.cls is not None:
+                yield Path(spec.name).expanduser()
+            if "checkpoint" in spec.options:
+                yield Path(spec.options["checkpoint"]).expanduser()

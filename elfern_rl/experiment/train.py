@@ -99,9 +99,10 @@ def check(config: CommonConfig, source: Source) -> None:
     if config.start is None:
         return
     try:
-        card = load(config.start).card
+        checkpoint = load(config.start)
     except InvalidCheckpoint as error:
         raise source.error(("start",), str(error), InvalidCheckpoint) from None
+    card = checkpoint.card
     here, there = parse_game(config.game), parse_game(card.game)
     shape = network_shape(config.ppo, here)
     version = engine.features_version(here.rules)
@@ -117,7 +118,7 @@ def check(config: CommonConfig, source: Source) -> None:
         from elfern_rl.learning.policy import build_network
 
         try:
-            build_network(load(config.start))
+            build_network(checkpoint)
         except InvalidCheckpoint as error:
             raise source.error(("start",), str(error), InvalidCheckpoint) from None
     if problem:
@@ -146,7 +147,7 @@ def run(config: CommonConfig, folder: RunFolder) -> None:
 
     config = cast(Config, config)
     game = parse_game(config.game)
-    agents = [AgentConfig(spec=opponent.spec, name=opponent.name) for opponent in config.opponents]
+    agents: list[AgentConfig] = [*config.opponents]
     if config.sparring is not None:
         agents.append(AgentConfig(spec=config.sparring, name=config.sparring))
     chosen = [(agent, config.game) for agent in agents]

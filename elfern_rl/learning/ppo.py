@@ -126,7 +126,7 @@ class Learner:
             differences = shape_differences(start.describe(), self.network.describe())
             if differences:
                 raise ElfernError(
-                    f"the weights to start from are of another network than ppo asks for: "
+                    "the weights to start from are of another network than ppo asks for: "
                     f"{differences}"
                 )
             self.network.load_state_dict(start.state_dict())

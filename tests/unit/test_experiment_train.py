@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -16,11 +17,12 @@ import pytest
 from elfern_rl import cli
 from elfern_rl.arena.duplicate import opening_views, pair_seatings, play_deals
 from elfern_rl.arena.statistics import pair_scores
+from elfern_rl.errors import RunFolderError
 from elfern_rl.experiment.evaluation import Evaluation
 from elfern_rl.experiment.runfolder import Status, read_status
 from elfern_rl.experiment.runner import load
 from elfern_rl.games.options import parse_game
-from elfern_rl.learning import ppo
+from elfern_rl.learning import checkpoint, ppo
 from elfern_rl.registry import make_agent
 from elfern_rl.solver.response import policy_table, worth
 from elfern_rl.solver.tree import build_tree
@@ -297,6 +299,39 @@ def test_metrics_that_are_no_numbers_are_refused(here, capsys):
         capsys.readouterr()
         assert cli.main(["report", "runs/learn"]) == 2
         assert f"line 1 is damaged: {key} is no number" in capsys.readouterr().err
+
+
+def test_a_card_that_its_weights_do_not_fit_is_no_start(here, capsys):
+    assert cli.main(["run", "learn.yaml", "ppo.samples=640"]) == 0
+    card = next(Path("runs/learn/checkpoints").glob("*.json"))
+    card.write_text(card.read_text().replace('"width": 16', '"width": 32'))
+    capsys.readouterr()
+    words = ["run", "learn.yaml", "start=runs/learn", "ppo.width=32", "out=runs/warm"]
+    assert cli.main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("InvalidCheckpoint: 'start=runs/learn': ")
+    assert "do not fit the network of its card" in error
+    assert error.count("\n") == 1
+    assert not Path("runs/warm").exists()
+
+
+@pytest.mark.parametrize("words", [["ppo.steps=1"], ["game=elfern(hand_size=1,suits=1,ranks=AK)"]])
+def test_where_there_is_nothing_to_learn_from(here, capsys, recwarn, words):
+    assert cli.main(["run", "learn.yaml", *words]) != 0
+    error = capsys.readouterr().err
+    assert error.startswith("TrainingError: there is no decision to learn from: ")
+    assert error.count("\n") == 1
+    assert not [warning for warning in recwarn if warning.category is RuntimeWarning]
+
+
+def test_a_run_goes_on_with_as_many_processes_as_it_began_with(here):
+    config = load("learn.yaml").config
+    train = functools.partial(ppo.train, config.ppo, GAME, here / "run", 3, progress=False)
+    train()
+    arrays, facts = checkpoint.load_state(here / "run" / checkpoint.RESUME)
+    checkpoint.save_state(here / "run" / checkpoint.RESUME, arrays, facts | {"processes": 2})
+    with pytest.raises(RunFolderError, match="holds a run with processes=2, not 1"):
+        train()
 
 
 def test_sparring_reaches_the_learner_and_is_as_repeatable(here, capsys):
